@@ -1,0 +1,38 @@
+/** Putting jobs in. */
+import { Schema } from "effect"
+import { defaulted, maybe } from "./Field.ts"
+import { ParentLink, TraceContext } from "./Job.ts"
+import { JsonValue } from "./Json.ts"
+import { BackoffPolicy, DedupePolicy, KeepPolicy } from "./Policy.ts"
+import { DurationMs, JobId, JobName, Metadata, QueueName } from "./Scalars.ts"
+
+/**
+ * Everything a producer says about a job. `EnqueueRequest.make({ name, queue, payload })` fills the rest: no id (the
+ * store draws one), priority 0, one attempt, no delay.
+ */
+export const EnqueueRequest = Schema.Struct({
+  /** When a job with this id exists, in any state, nothing is enqueued. */
+  id: maybe(JobId),
+  name: JobName,
+  queue: QueueName,
+  payload: maybe(JsonValue),
+  metadata: defaulted(Metadata, {}),
+  priority: defaulted(Schema.Int, 0),
+  attemptsMax: defaulted(Schema.Int, 1),
+  backoff: maybe(BackoffPolicy),
+  keep: maybe(KeepPolicy),
+  timeoutMs: maybe(DurationMs),
+  dedupe: maybe(DedupePolicy),
+  trace: maybe(TraceContext),
+  parent: maybe(ParentLink),
+  /** More than 0: the job is `delayed` until then. */
+  delayMs: defaulted(DurationMs, 0)
+}).annotate({ identifier: "EnqueueRequest" })
+export type EnqueueRequest = typeof EnqueueRequest.Type
+
+/** The id under which the job is kept; `duplicate` when nothing new was inserted. */
+export const EnqueueResult = Schema.Struct({
+  id: JobId,
+  duplicate: Schema.Boolean
+}).annotate({ identifier: "EnqueueResult" })
+export type EnqueueResult = typeof EnqueueResult.Type

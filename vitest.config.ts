@@ -1,0 +1,10 @@
+import { defineConfig } from "vitest/config"
+
+export default defineConfig({
+  resolve: { conditions: ["jobwire:source", "node", "import", "default"] },
+  ssr: { resolve: { conditions: ["jobwire:source", "node", "import", "default"] } },
+  test: {
+    include: ["packages/*/test/**/*.test.ts", "test/**/*.test.ts"],
+    testTimeout: 30_000
+  }
+})
