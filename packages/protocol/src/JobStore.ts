@@ -79,9 +79,7 @@ export interface Service {
    * Takes back every active job whose lock has run out: cancelled if that was asked for (and not reported), failed when it
    * stalled more than `maxStalledCount` times, else waiting in its place again.
    */
-  readonly recoverStalled: (
-    options: RecoverStalledOptions
-  ) => Effect.Effect<ReadonlyArray<RecoveredJob>, JobStoreError>
+  readonly recoverStalled: (options: RecoverStalledOptions) => Effect.Effect<ReadonlyArray<RecoveredJob>, JobStoreError>
 
   /**
    * Resolves when one of the queues may have got work since the claim that gave the token. Never misses such a moment; may
@@ -179,10 +177,7 @@ export interface Service {
   }) => Effect.Effect<FlowSweepWork, JobStoreError>
 
   /** The children's stores know of these cancels now. */
-  readonly markChildrenCascaded: (
-    flowId: JobId,
-    childKeys: ReadonlyArray<string>
-  ) => Effect.Effect<void, JobStoreError>
+  readonly markChildrenCascaded: (flowId: JobId, childKeys: ReadonlyArray<string>) => Effect.Effect<void, JobStoreError>
 
   /** Reports that wait for delivery, oldest first, from behind `after`, whether or not that entry is still there. */
   readonly peekOutbox: (options: {

@@ -10,12 +10,7 @@ export type PayloadFields<Name extends OperationName> = {
 
 /** The remote procedure of an operation. */
 export type OperationRpc<Name extends OperationName> = {
-  readonly [N in Name]: Rpc.Rpc<
-    N,
-    Schema.Struct<PayloadFields<N>>,
-    Operations[N]["success"],
-    Operations[N]["error"]
-  >
+  readonly [N in Name]: Rpc.Rpc<N, Schema.Struct<PayloadFields<N>>, Operations[N]["success"], Operations[N]["error"]>
 }[Name]
 
 const payloadOf = (parameters: ReadonlyArray<Parameter>): Schema.Struct.Fields => Object.fromEntries(parameters)

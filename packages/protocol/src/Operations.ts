@@ -27,16 +27,7 @@ import { maybe } from "./Field.ts"
 import { FlowChildPage, FlowChildReport, FlowReportResult, FlowSweepWork, OutboxEntry } from "./Flow.ts"
 import { AttemptRecord, JobRecord } from "./Job.ts"
 import { JobCounts, ListOptions, ListResult } from "./List.ts"
-import {
-  DurationMs,
-  EpochMs,
-  JobId,
-  JobName,
-  LockToken,
-  QueueName,
-  ScheduleKey,
-  WakeToken
-} from "./Scalars.ts"
+import { DurationMs, EpochMs, JobId, JobName, LockToken, QueueName, ScheduleKey, WakeToken } from "./Scalars.ts"
 import { ScheduleFilter, ScheduleRecord } from "./Schedule.ts"
 
 /** What a caller must be allowed to do. `admin` does not include the others. */
@@ -106,21 +97,31 @@ export const operations = {
     repeat: "remembered"
   }),
   ack: operation({
-    parameters: [["id", JobId], ["token", LockToken], ["outcome", AckOutcome]],
+    parameters: [
+      ["id", JobId],
+      ["token", LockToken],
+      ["outcome", AckOutcome]
+    ],
     success: Schema.Void,
     error: LockErrors,
     scope: "work",
     repeat: "remembered"
   }),
   release: operation({
-    parameters: [["id", JobId], ["token", LockToken]],
+    parameters: [
+      ["id", JobId],
+      ["token", LockToken]
+    ],
     success: Schema.Void,
     error: LockErrors,
     scope: "work",
     repeat: "changes"
   }),
   extendLocks: operation({
-    parameters: [["locks", Schema.Array(Lock)], ["durationMs", DurationMs]],
+    parameters: [
+      ["locks", Schema.Array(Lock)],
+      ["durationMs", DurationMs]
+    ],
     success: ExtendLocksResult,
     scope: "work",
     repeat: "safe"
@@ -132,7 +133,10 @@ export const operations = {
     repeat: "changes"
   }),
   awaitWake: operation({
-    parameters: [["queues", Schema.Array(QueueName)], ["wakeToken", WakeToken]],
+    parameters: [
+      ["queues", Schema.Array(QueueName)],
+      ["wakeToken", WakeToken]
+    ],
     success: Schema.Void,
     scope: "work",
     repeat: "safe"
@@ -176,7 +180,10 @@ export const operations = {
     repeat: "changes"
   }),
   cancelByDedupe: operation({
-    parameters: [["name", JobName], ["key", Schema.String]],
+    parameters: [
+      ["name", JobName],
+      ["key", Schema.String]
+    ],
     success: Schema.Boolean,
     scope: "produce",
     repeat: "changes"
@@ -248,7 +255,11 @@ export const operations = {
     repeat: "changes"
   }),
   advanceSchedule: operation({
-    parameters: [["key", ScheduleKey], ["expectedRunAt", EpochMs], ["nextRunAt", EpochMs]],
+    parameters: [
+      ["key", ScheduleKey],
+      ["expectedRunAt", EpochMs],
+      ["nextRunAt", EpochMs]
+    ],
     success: Schema.Void,
     scope: "work",
     repeat: "safe"
@@ -262,10 +273,7 @@ export const operations = {
   listChildResults: operation({
     parameters: [
       ["flowId", JobId],
-      [
-        "options",
-        maybe(Schema.Struct({ cursor: maybe(Schema.String), limit: maybe(Schema.Int) }))
-      ]
+      ["options", maybe(Schema.Struct({ cursor: maybe(Schema.String), limit: maybe(Schema.Int) }))]
     ],
     success: FlowChildPage,
     scope: "read",
@@ -278,7 +286,10 @@ export const operations = {
     repeat: "changes"
   }),
   markChildrenCascaded: operation({
-    parameters: [["flowId", JobId], ["childKeys", Schema.Array(Schema.String)]],
+    parameters: [
+      ["flowId", JobId],
+      ["childKeys", Schema.Array(Schema.String)]
+    ],
     success: Schema.Void,
     scope: "work",
     repeat: "safe"

@@ -114,7 +114,9 @@ const requestWithId = (field: string, value: EnqueueRequest, limits: Limits): Re
 
 const totalBytes = (field: string, values: ReadonlyArray<unknown>, limits: Limits): Refusal => {
   const size = values.reduce<number>((sum, value) => sum + byteLength(value), 0)
-  return size > limits.callBytes ? limitExceeded(field, size, limits.callBytes, "bytes of values in one call") : undefined
+  return size > limits.callBytes
+    ? limitExceeded(field, size, limits.callBytes, "bytes of values in one call")
+    : undefined
 }
 
 const children = (field: string, specs: ReadonlyArray<FlowChildSpec>, limits: Limits): Refusal => {
@@ -132,7 +134,12 @@ const children = (field: string, specs: ReadonlyArray<FlowChildSpec>, limits: Li
           () => requestWithId(`${at}.request`, spec.request, limits)
         )
       }),
-    () => totalBytes(field, specs.map((spec) => spec.request.payload), limits)
+    () =>
+      totalBytes(
+        field,
+        specs.map((spec) => spec.request.payload),
+        limits
+      )
   )
 }
 
@@ -159,7 +166,8 @@ const report = (field: string, value: FlowChildReport, limits: Limits): Refusal 
     () => Check.json(`${field}.exit`, value.exit, limits.exitBytes),
     () =>
       Check.optional(value.failedReason, (reason) =>
-        Check.freeText(`${field}.failedReason`, reason, limits.opaqueLength))
+        Check.freeText(`${field}.failedReason`, reason, limits.opaqueLength)
+      )
   )
 
 const cadence = (field: string, value: ScheduleRecord, limits: Limits): Refusal => {
@@ -211,7 +219,10 @@ const validators: Validators = {
       () => outcome("outcome", value, limits)
     ),
   release: (limits, jobId, lockToken) =>
-    Check.firstOf(() => id("id", jobId, limits), () => token("token", lockToken, limits)),
+    Check.firstOf(
+      () => id("id", jobId, limits),
+      () => token("token", lockToken, limits)
+    ),
   extendLocks: (limits, locks, durationMs) =>
     Check.firstOf(
       () =>
@@ -219,7 +230,8 @@ const validators: Validators = {
           Check.firstOf(
             () => id(`${at}.id`, lock.id, limits),
             () => token(`${at}.token`, lock.token, limits)
-          )),
+          )
+        ),
       () => Check.duration("durationMs", durationMs, limits.durationMs, 0)
     ),
   recoverStalled: (_limits, options) =>
@@ -243,7 +255,10 @@ const validators: Validators = {
   retry: onlyId,
   cancel: onlyId,
   cancelByDedupe: (limits, jobName, dedupeKey) =>
-    Check.firstOf(() => name("name", jobName, limits), () => key("key", dedupeKey, limits)),
+    Check.firstOf(
+      () => name("name", jobName, limits),
+      () => key("key", dedupeKey, limits)
+    ),
   promote: onlyId,
   remove: onlyId,
   pause: onlyQueue,
@@ -274,7 +289,12 @@ const validators: Validators = {
   recordChildResults: (limits, reports) =>
     Check.firstOf(
       () => Check.list("reports", reports, limits.batchLength, (at, value) => report(at, value, limits)),
-      () => totalBytes("reports", reports.map((value) => value.exit), limits)
+      () =>
+        totalBytes(
+          "reports",
+          reports.map((value) => value.exit),
+          limits
+        )
     ),
   listChildResults: (limits, flowId, options) =>
     Check.firstOf(
@@ -297,8 +317,7 @@ const validators: Validators = {
       () => pageSize("options.limit", options.limit),
       () => Check.optional(options.after, (after) => opaque("options.after", after, limits))
     ),
-  deleteOutbox: (limits, ids) =>
-    Check.list("ids", ids, limits.batchLength, (at, value) => opaque(at, value, limits))
+  deleteOutbox: (limits, ids) => Check.list("ids", ids, limits.batchLength, (at, value) => opaque(at, value, limits))
 }
 
 /** The error to refuse a call with, or `undefined` when its arguments keep the contract. */

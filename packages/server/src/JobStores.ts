@@ -22,19 +22,20 @@ export class JobStores extends Context.Service<
 /** A directory with one store: the {@link JobStore.JobStore} that is provided, under {@link defaultStoreId}. */
 export const layerSingle: Layer.Layer<JobStores, never, JobStore.JobStore> = Layer.effect(
   JobStores,
-  Effect.gen(function*() {
+  Effect.gen(function* () {
     const service = yield* JobStore.JobStore
     return JobStores.of({
       get: (id) =>
         id.tenant === defaultStoreId.tenant && id.store === defaultStoreId.store
           ? Effect.succeed(service)
           : Effect.fail(
-            new JobStoreError({
-              message: `there is no store ${JSON.stringify(id.store)} of tenant ${JSON.stringify(id.tenant)}: ` +
-                `this server has one store, ${JSON.stringify(defaultStoreId.store)}`,
-              reason: { _tag: "InvalidArgument", field: "store" }
-            })
-          )
+              new JobStoreError({
+                message:
+                  `there is no store ${JSON.stringify(id.store)} of tenant ${JSON.stringify(id.tenant)}: ` +
+                  `this server has one store, ${JSON.stringify(defaultStoreId.store)}`,
+                reason: { _tag: "InvalidArgument", field: "store" }
+              })
+            )
     })
   })
 )

@@ -3,7 +3,14 @@
  * nothing: rules live in `core/`, their sequence in the operations beside this file. Inside one transaction every read
  * sees the writes before it.
  */
-import type { FlowChildStatus, JobCounts, JobState, ScheduleFilter, ScheduleRecord, TerminalState } from "@jobwire/protocol"
+import type {
+  FlowChildStatus,
+  JobCounts,
+  JobState,
+  ScheduleFilter,
+  ScheduleRecord,
+  TerminalState
+} from "@jobwire/protocol"
 import type { AttemptRow, ChildRow, DedupeRow, JobRow, OutboxDraft, OutboxRow } from "../../core/JobRow.ts"
 
 /** Jobs by id, by line, by lease. */
