@@ -1,5 +1,5 @@
 /** The operations as an RPC group, made from the table. */
-import { Schema } from "effect"
+import type { Schema } from "effect"
 import { Rpc, RpcGroup } from "effect/rpc"
 import { type OperationName, type Operations, operationNames, operations, type Parameter } from "./Operations.ts"
 
