@@ -1,0 +1,2 @@
+/** The suite that proves a job store: for drivers, servers and clients alike. */
+export { jobStoreConformance } from "./jobStoreConformance.ts"

@@ -1,0 +1,25 @@
+import { describe } from "@effect/vitest"
+import type { Layer } from "effect"
+import type { JobStore } from "../JobStore.ts"
+import { enqueue } from "./enqueue.ts"
+import { type Test, testWith } from "./kit.ts"
+
+// Each concern registers its own block of tests.
+const concerns: ReadonlyArray<(test: Test) => void> = [enqueue]
+
+/**
+ * Registers the tests that a job store must pass, in a vitest file:
+ *
+ *     import { jobStoreConformance } from "@jobwire/protocol/testing"
+ *
+ *     jobStoreConformance("MyJobStore", () => MyJobStore.layer)
+ *
+ * Every test builds the layer anew and must find the store empty. The suite runs under `TestClock`, so a driver must take
+ * all time from the Effect `Clock`. Needs `vitest` and `@effect/vitest`.
+ */
+export const jobStoreConformance = <E>(name: string, layer: () => Layer.Layer<JobStore, E>): void => {
+  describe(`JobStore: ${name}`, () => {
+    const test = testWith(layer)
+    for (const concern of concerns) concern(test)
+  })
+}
