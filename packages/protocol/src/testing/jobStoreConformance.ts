@@ -1,11 +1,24 @@
 import { describe } from "@effect/vitest"
 import type { Layer } from "effect"
 import type { JobStore } from "../JobStore.ts"
+import { claim } from "./claim.ts"
+import { claimReplay } from "./claimReplay.ts"
+import { dedupe } from "./dedupe.ts"
+import { dedupeReplace } from "./dedupeReplace.ts"
 import { enqueue } from "./enqueue.ts"
+import { enqueueMany } from "./enqueueMany.ts"
 import { type Test, testWith } from "./kit.ts"
 
 // Each concern registers its own block of tests.
-const concerns: ReadonlyArray<(test: Test) => void> = [enqueue]
+const concerns: ReadonlyArray<(test: Test) => void> = [
+  // The way of a job.
+  enqueue,
+  enqueueMany,
+  dedupe,
+  dedupeReplace,
+  claim,
+  claimReplay
+]
 
 /**
  * Registers the tests that a job store must pass, in a vitest file:

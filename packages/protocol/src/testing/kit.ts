@@ -13,6 +13,7 @@ import { EnqueueRequest } from "../Enqueue.ts"
 import type { JobStoreError, JobStoreErrorReason } from "../Errors.ts"
 import type { AttemptRecord, JobRecord, TerminalState } from "../Job.ts"
 import * as JobStore from "../JobStore.ts"
+import type { DedupePolicy } from "../Policy.ts"
 
 /** The operations of the store under test. */
 export type Store = JobStore.Service
@@ -54,6 +55,15 @@ export const name = "job"
 /** A request to enqueue; what is not given is as plain as can be. */
 export const request = (fields?: Partial<EnqueueRequest>): EnqueueRequest =>
   EnqueueRequest.make({ name, queue, payload: { n: 1 }, ...fields })
+
+/** A dedupe policy: plain, and held while the job is pending, unless said otherwise. */
+export const dedupe = (key: string, fields?: Partial<DedupePolicy>): DedupePolicy => ({
+  key,
+  ttlMs: undefined,
+  extend: false,
+  replace: false,
+  ...fields
+})
 
 /** Options of a claim, with a token that was never used. */
 export const claimOptions = (fields?: Partial<ClaimOptions>): ClaimOptions => ({
