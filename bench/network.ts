@@ -1,0 +1,93 @@
+/**
+ * How many jobs a second go through the network: {memory, sqlite} × {WebSocket, HTTP}, the server in a process of its own, 64 callers in
+ * this one. Runs every combination in turn, three times, and prints medians; `--write` puts them into RESULTS.md.
+ *
+ *     npm run bench -- [--seconds 3] [--rounds 3] [--callers 64] [--write]
+ */
+import "effect/schema/SchemaJITCompiler/enable"
+import { RemoteJobStore } from "@jobwire/client/node"
+import { Effect } from "effect"
+import { writeFileSync } from "node:fs"
+import { cpus, totalmem } from "node:os"
+import { parseArgs } from "node:util"
+import { claimAndAck, enqueue, fill, type Load } from "./load.ts"
+import { type Driver, startServer } from "./server-process.ts"
+
+const { values } = parseArgs({
+  options: {
+    seconds: { type: "string", default: "3" },
+    rounds: { type: "string", default: "3" },
+    callers: { type: "string", default: "64" },
+    write: { type: "boolean", default: false }
+  }
+})
+const seconds = Number(values.seconds)
+const rounds = Number(values.rounds)
+const callers = Number(values.callers)
+
+interface Combination {
+  readonly driver: Driver
+  readonly transport: "websocket" | "http"
+  readonly rates: { readonly enqueue: Array<number>; readonly claimAndAck: Array<number> }
+}
+
+const combinations: ReadonlyArray<Combination> = (["memory", "sqlite"] as const).flatMap((driver) =>
+  (["websocket", "http"] as const).map((transport) => ({ driver, transport, rates: { enqueue: [], claimAndAck: [] } }))
+)
+
+const rate = ({ calls, seconds }: Load): number => Math.round(calls / seconds)
+
+const measure = async ({ driver, rates, transport }: Combination): Promise<void> => {
+  const server = await startServer(driver)
+  const program = Effect.gen(function* () {
+    yield* enqueue(callers, 0.5)
+    rates.enqueue.push(rate(yield* enqueue(callers, seconds)))
+    yield* fill(2000)
+    yield* claimAndAck(callers, 0.5)
+    rates.claimAndAck.push(rate(yield* claimAndAck(callers, seconds)))
+  })
+  try {
+    await Effect.runPromise(Effect.provide(program, RemoteJobStore.layer({ url: server.url, transport })))
+  } finally {
+    await server.stop()
+  }
+}
+
+const median = (numbers: ReadonlyArray<number>): number => {
+  const sorted = numbers.toSorted((a, b) => a - b)
+  return sorted[Math.floor(sorted.length / 2)] ?? Number.NaN
+}
+
+for (let round = 0; round < rounds; round++) {
+  for (const combination of combinations) await measure(combination)
+}
+
+const cell = (numbers: ReadonlyArray<number>): string =>
+  `${median(numbers).toLocaleString("en")} (${numbers.map((n) => n.toLocaleString("en")).join(" · ")})`
+const table = [
+  "| driver | transport | enqueues/s | claim+ack/s |",
+  "| --- | --- | --- | --- |",
+  ...combinations.map(
+    ({ driver, rates, transport }) =>
+      `| ${driver} | ${transport} | ${cell(rates.enqueue)} | ${cell(rates.claimAndAck)} |`
+  )
+].join("\n")
+
+console.log(table)
+
+if (values.write) {
+  const [cpu] = cpus()
+  const machine =
+    `${cpus().length} cores (${cpu?.model.trim()}), ${Math.round(totalmem() / 2 ** 30)} GiB, ` +
+    `Node ${process.versions.node}, ${process.platform}`
+  const text = `# Results
+
+Through the network, the server in its own process, ${callers} callers, payload of about 500 bytes, ${seconds} s a cell, median of
+${rounds} interleaved rounds (all rounds in brackets). sqlite syncs every commit to the disk. Made by \`npm run bench -- --write\`.
+
+Machine: ${machine}.
+
+${table}
+`
+  writeFileSync(new URL("./RESULTS.md", import.meta.url), text)
+}
