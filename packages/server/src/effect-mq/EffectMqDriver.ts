@@ -1,0 +1,216 @@
+/** An effect-mq store as a driver: the methods, the errors and the tokens of our contract. */
+import {
+  branded,
+  type ClaimOptions,
+  type ClaimResult,
+  FlowSweepWork,
+  type JobId,
+  JobRecord,
+  type JobStore as Ours,
+  Json,
+  type Limits,
+  type ListOptions,
+  LockLostError,
+  type QueueName,
+  ScheduleRecord,
+  Validation
+} from "@jobwire/protocol"
+import { Effect, Option } from "effect"
+import type { JobStore as Theirs } from "effect-mq"
+import * as Cursors from "./Cursors.ts"
+import { logFault, type OurError, refuseUnsupportedOrder, toOurError } from "./Errors.ts"
+import { fitting } from "./Pages.ts"
+import { fingerprint, makeRuns, type Run } from "./Runs.ts"
+import { makeWakeTokens, type WakeTokens } from "./WakeTokens.ts"
+
+type TheirError = Parameters<typeof toOurError>[0]
+type Methods<Name extends keyof Ours.Service> = Pick<Ours.Service, Name>
+
+/** Runs a call of the driver: its errors become ours, and a fault is logged with its cause. */
+const run = <A, E extends TheirError>(
+  operation: keyof Ours.Service,
+  theirs: Effect.Effect<A, E>
+): Effect.Effect<A, OurError<E>> =>
+  theirs.pipe(
+    Effect.tapError((error) => logFault(operation, error)),
+    Effect.mapError(toOurError)
+  )
+
+// effect-mq's records leave out keys that are `undefined`; ours have them all. The driver's values are not checked again.
+const unchecked = { disableChecks: true }
+const toJob = (job: Theirs.JobRecord): JobRecord => JobRecord.make(job, unchecked)
+
+const producing = (store: Theirs.Service): Methods<"enqueue" | "enqueueMany" | "cancel" | "cancelByDedupe"> => ({
+  enqueue: (request) => run("enqueue", store.enqueue(branded(request))),
+  enqueueMany: (requests) => run("enqueueMany", store.enqueueMany(branded(requests))),
+  cancel: (id) => run("cancel", store.cancel(branded(id))),
+  cancelByDedupe: (name, key) => run("cancelByDedupe", store.cancelByDedupe(name, key))
+})
+
+const working = (
+  store: Theirs.Service,
+  origin: string
+): Methods<"claim" | "ack" | "release" | "extendLocks" | "recoverStalled" | "awaitWake"> => {
+  const wakeTokens = makeWakeTokens(origin)
+  const runs = makeRuns()
+  return {
+    claim: (options) => runs.withRun(options.token, (known) => claimOnce(store, wakeTokens, known, options)),
+    ack: (id, token, outcome) =>
+      runs.withRun(token, (known) => {
+        const settling = fingerprint(id, outcome)
+        if (known.claimed?.id === id && known.settled !== undefined) {
+          return known.settled === settling ? Effect.void : Effect.fail(new LockLostError({ jobId: id }))
+        }
+        return Effect.tap(run("ack", store.ack(branded(id), token, branded(outcome))), () =>
+          Effect.sync(() => {
+            known.settled = settling
+          })
+        )
+      }),
+    release: (id, token) =>
+      runs.withRun(token, (known) =>
+        Effect.tap(run("release", store.release(branded(id), token)), () =>
+          Effect.sync(() => {
+            known.claimed = undefined
+          })
+        )
+      ),
+    extendLocks: (locks, durationMs) => run("extendLocks", store.extendLocks(branded(locks), durationMs)),
+    recoverStalled: (options) => run("recoverStalled", store.recoverStalled(options)),
+    awaitWake: (queues, token) => {
+      const wakeNumber = wakeTokens.toNumber(token)
+      // A wake for nothing is allowed, a missed one is not.
+      return wakeNumber === undefined ? Effect.void : run("awaitWake", store.awaitWake(branded(queues), wakeNumber))
+    }
+  }
+}
+
+const claimOnce = Effect.fnUntraced(function* (
+  store: Theirs.Service,
+  wakeTokens: WakeTokens,
+  known: Run,
+  options: ClaimOptions
+) {
+  if (known.claimed?.queue === options.queue && known.settled === undefined) {
+    const held = yield* heldJob(store, known.claimed.id, options)
+    if (Option.isSome(held)) return { _tag: "Claimed", job: toJob(held.value) } satisfies ClaimResult
+  }
+  const result = yield* run("claim", store.claim(branded(options)))
+  if (result._tag === "Empty") {
+    return { ...result, wakeToken: wakeTokens.toToken(result.wakeToken) } satisfies ClaimResult
+  }
+  known.claimed = { queue: options.queue, id: result.job.id }
+  known.settled = undefined
+  return { _tag: "Claimed", job: toJob(result.job) } satisfies ClaimResult
+})
+
+/** The job, if the token still holds it. A driver only says so when it is asked to extend the lock. */
+const heldJob = Effect.fnUntraced(function* (store: Theirs.Service, jobId: JobId, options: ClaimOptions) {
+  const locks = [{ id: jobId, token: options.token }]
+  const { lost } = yield* run("claim", store.extendLocks(branded(locks), options.lockDurationMs))
+  return lost.length > 0 ? Option.none() : yield* run("claim", store.getJob(branded(jobId)))
+})
+
+const optionalQueue = (queue: QueueName | undefined) =>
+  queue === undefined ? undefined : branded<Theirs.QueueName>(queue)
+
+const looking = (
+  store: Theirs.Service,
+  limits: Limits.Limits
+): Methods<
+  "getJob" | "getAttempts" | "list" | "counts" | "retry" | "promote" | "remove" | "pause" | "resume" | "pausedQueues"
+> => ({
+  getJob: (id) => Effect.map(run("getJob", store.getJob(branded(id))), Option.map(toJob)),
+  getAttempts: (id) => run("getAttempts", store.getAttempts(branded(id))),
+  list: (options) => listPage(store, limits, options),
+  counts: (queue) => run("counts", store.counts(optionalQueue(queue))),
+  retry: (id) => run("retry", store.retry(branded(id))),
+  promote: (id) => run("promote", store.promote(branded(id))),
+  remove: (id) => run("remove", store.remove(branded(id))),
+  pause: (queue) => run("pause", store.pause(branded(queue))),
+  resume: (queue) => run("resume", store.resume(branded(queue))),
+  pausedQueues: () => run("pausedQueues", store.pausedQueues())
+})
+
+const valueBytes = (...values: ReadonlyArray<unknown>): number =>
+  values.reduce<number>((sum, value) => sum + Json.byteLength(value), 0)
+
+const listPage = Effect.fnUntraced(function* (store: Theirs.Service, limits: Limits.Limits, options: ListOptions) {
+  const cursor = yield* Cursors.toTheirs(options)
+  const page = yield* fitting(
+    options.limit ?? 50,
+    limits,
+    (limit) => run("list", refuseUnsupportedOrder(store.list(branded({ ...options, cursor, limit })))),
+    (page) => valueBytes(...page.items.map((job) => [job.payload, job.exit, job.metadata]))
+  )
+  return {
+    items: page.items.map(toJob),
+    cursor: page.cursor === undefined ? undefined : Cursors.toOurs(options, page.cursor)
+  }
+})
+
+const scheduling = (
+  store: Theirs.Service
+): Methods<
+  "upsertSchedule" | "removeSchedule" | "listSchedules" | "dueSchedules" | "tickSchedule" | "advanceSchedule"
+> => ({
+  upsertSchedule: (schedule) => run("upsertSchedule", store.upsertSchedule(branded(schedule))),
+  removeSchedule: (key) => run("removeSchedule", store.removeSchedule(branded(key))),
+  listSchedules: (filter) =>
+    Effect.map(
+      run("listSchedules", store.listSchedules({ ...filter, queue: optionalQueue(filter?.queue) })),
+      toSchedules
+    ),
+  dueSchedules: () => Effect.map(run("dueSchedules", store.dueSchedules()), toSchedules),
+  tickSchedule: (key, expectedRunAt, nextRunAt, request) =>
+    run("tickSchedule", store.tickSchedule(branded(key), expectedRunAt, nextRunAt, branded(request))),
+  advanceSchedule: (key, expectedRunAt, nextRunAt) =>
+    run("advanceSchedule", store.advanceSchedule(branded(key), expectedRunAt, nextRunAt))
+})
+
+const toSchedules = (schedules: ReadonlyArray<Theirs.ScheduleRecord>) =>
+  schedules.map((schedule) => ScheduleRecord.make(schedule, unchecked))
+
+const flowing = (
+  store: Theirs.Service,
+  limits: Limits.Limits
+): Methods<
+  "recordChildResults" | "listChildResults" | "flowSweepWork" | "markChildrenCascaded" | "peekOutbox" | "deleteOutbox"
+> => ({
+  recordChildResults: (reports) => run("recordChildResults", store.recordChildResults(branded(reports))),
+  listChildResults: (flowId, options) =>
+    fitting(
+      options?.limit ?? 1000,
+      limits,
+      (limit) => run("listChildResults", store.listChildResults(branded(flowId), { cursor: options?.cursor, limit })),
+      (page) => valueBytes(...page.items.map((child) => child.exit))
+    ),
+  flowSweepWork: (options) =>
+    Effect.map(run("flowSweepWork", store.flowSweepWork(options)), (work) => FlowSweepWork.make(work, unchecked)),
+  markChildrenCascaded: (flowId, childKeys) =>
+    run("markChildrenCascaded", store.markChildrenCascaded(branded(flowId), childKeys)),
+  peekOutbox: ({ after, limit }) =>
+    fitting(
+      limit,
+      limits,
+      (limit) => run("peekOutbox", store.peekOutbox({ after, limit })),
+      (entries) => valueBytes(...entries.map((entry) => entry.report.exit))
+    ),
+  deleteOutbox: (ids) => run("deleteOutbox", store.deleteOutbox(ids))
+})
+
+/**
+ * The effect-mq store as a Jobwire store that refuses what breaks the contract by `limits`. `origin` tells this instance's
+ * wake tokens from those of all others, also of an earlier start.
+ */
+export const make = (store: Theirs.Service, limits: Limits.Limits, origin: string): Ours.Service =>
+  Validation.validated(
+    {
+      ...producing(store),
+      ...working(store, origin),
+      ...looking(store, limits),
+      ...scheduling(store),
+      ...flowing(store, limits)
+    },
+    limits
+  )

@@ -1,0 +1,23 @@
+/** Pages that fit a message: effect-mq's drivers give as many rows as they are asked for, however large these are. */
+import type { Limits } from "@jobwire/protocol"
+import { Effect } from "effect"
+
+/**
+ * The page of at most `limit` rows, or one of half as many, and so on, until the values of its rows are within
+ * `limits.pageBytes`. One row is always given.
+ */
+export const fitting = <Page, Error>(
+  limit: number,
+  limits: Limits.Limits,
+  ask: (limit: number) => Effect.Effect<Page, Error>,
+  bytesOf: (page: Page) => number
+): Effect.Effect<Page, Error> =>
+  Effect.gen(function* () {
+    let rows = Math.min(limit, limits.pageLength)
+    let page = yield* ask(rows)
+    while (rows > 1 && bytesOf(page) > limits.pageBytes) {
+      rows = Math.ceil(rows / 2)
+      page = yield* ask(rows)
+    }
+    return page
+  })
