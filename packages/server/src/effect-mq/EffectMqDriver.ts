@@ -1,8 +1,10 @@
 /** An effect-mq store as a driver: the methods, the errors and the tokens of our contract. */
 import {
+  type AckOutcome,
   branded,
   type ClaimOptions,
   type ClaimResult,
+  type EnqueueRequest,
   FlowSweepWork,
   type JobId,
   JobRecord,
@@ -11,6 +13,7 @@ import {
   type Limits,
   type ListOptions,
   LockLostError,
+  type LockToken,
   type QueueName,
   ScheduleRecord,
   Validation
@@ -40,9 +43,14 @@ const run = <A, E extends TheirError>(
 const unchecked = { disableChecks: true }
 const toJob = (job: Theirs.JobRecord): JobRecord => JobRecord.make(job, unchecked)
 
+// effect-mq's drivers add a delay to the clock as it is, and a moment is a whole number of milliseconds.
+const toRequest = (request: EnqueueRequest): EnqueueRequest => ({ ...request, delayMs: Math.ceil(request.delayMs) })
+const toOutcome = (outcome: AckOutcome): AckOutcome =>
+  outcome._tag === "Retry" ? { ...outcome, delayMs: Math.ceil(outcome.delayMs) } : outcome
+
 const producing = (store: Theirs.Service): Methods<"enqueue" | "enqueueMany" | "cancel" | "cancelByDedupe"> => ({
-  enqueue: (request) => run("enqueue", store.enqueue(branded(request))),
-  enqueueMany: (requests) => run("enqueueMany", store.enqueueMany(branded(requests))),
+  enqueue: (request) => run("enqueue", store.enqueue(branded(toRequest(request)))),
+  enqueueMany: (requests) => run("enqueueMany", store.enqueueMany(branded(requests.map(toRequest)))),
   cancel: (id) => run("cancel", store.cancel(branded(id))),
   cancelByDedupe: (name, key) => run("cancelByDedupe", store.cancelByDedupe(name, key))
 })
@@ -55,25 +63,10 @@ const working = (
   const runs = makeRuns()
   return {
     claim: (options) => runs.withRun(options.token, (known) => claimOnce(store, wakeTokens, known, options)),
-    ack: (id, token, outcome) =>
-      runs.withRun(token, (known) => {
-        const settling = fingerprint(id, outcome)
-        if (known.claimed?.id === id && known.settled !== undefined) {
-          return known.settled === settling ? Effect.void : Effect.fail(new LockLostError({ jobId: id }))
-        }
-        return Effect.tap(run("ack", store.ack(branded(id), token, branded(outcome))), () =>
-          Effect.sync(() => {
-            known.settled = settling
-          })
-        )
-      }),
+    ack: (id, token, outcome) => runs.withRun(token, (known) => ackOnce(store, known, id, token, outcome)),
     release: (id, token) =>
       runs.withRun(token, (known) =>
-        Effect.tap(run("release", store.release(branded(id), token)), () =>
-          Effect.sync(() => {
-            known.claimed = undefined
-          })
-        )
+        Effect.tap(run("release", store.release(branded(id), token)), () => Effect.sync(() => forget(known, id)))
       ),
     extendLocks: (locks, durationMs) => run("extendLocks", store.extendLocks(branded(locks), durationMs)),
     recoverStalled: (options) => run("recoverStalled", store.recoverStalled(options)),
@@ -91,18 +84,38 @@ const claimOnce = Effect.fnUntraced(function* (
   known: Run,
   options: ClaimOptions
 ) {
-  if (known.claimed?.queue === options.queue && known.settled === undefined) {
-    const held = yield* heldJob(store, known.claimed.id, options)
+  const before = known.claimed.get(options.queue)
+  if (before !== undefined && !known.settled.has(before)) {
+    const held = yield* heldJob(store, before, options)
     if (Option.isSome(held)) return { _tag: "Claimed", job: toJob(held.value) } satisfies ClaimResult
   }
   const result = yield* run("claim", store.claim(branded(options)))
   if (result._tag === "Empty") {
     return { ...result, wakeToken: wakeTokens.toToken(result.wakeToken) } satisfies ClaimResult
   }
-  known.claimed = { queue: options.queue, id: result.job.id }
-  known.settled = undefined
+  known.claimed.set(options.queue, result.job.id)
+  known.settled.delete(result.job.id)
   return { _tag: "Claimed", job: toJob(result.job) } satisfies ClaimResult
 })
+
+const ackOnce = Effect.fnUntraced(function* (
+  store: Theirs.Service,
+  known: Run,
+  id: JobId,
+  token: LockToken,
+  outcome: AckOutcome
+) {
+  const before = known.settled.get(id)
+  const now = fingerprint(outcome)
+  if (before === now) return
+  if (before !== undefined) return yield* new LockLostError({ jobId: id })
+  yield* run("ack", store.ack(branded(id), token, branded(toOutcome(outcome))))
+  known.settled.set(id, now)
+})
+
+const forget = (known: Run, id: JobId): void => {
+  for (const [queue, claimed] of known.claimed) if (claimed === id) known.claimed.delete(queue)
+}
 
 /** The job, if the token still holds it. A driver only says so when it is asked to extend the lock. */
 const heldJob = Effect.fnUntraced(function* (store: Theirs.Service, jobId: JobId, options: ClaimOptions) {
@@ -163,7 +176,7 @@ const scheduling = (
     ),
   dueSchedules: () => Effect.map(run("dueSchedules", store.dueSchedules()), toSchedules),
   tickSchedule: (key, expectedRunAt, nextRunAt, request) =>
-    run("tickSchedule", store.tickSchedule(branded(key), expectedRunAt, nextRunAt, branded(request))),
+    run("tickSchedule", store.tickSchedule(branded(key), expectedRunAt, nextRunAt, branded(toRequest(request)))),
   advanceSchedule: (key, expectedRunAt, nextRunAt) =>
     run("advanceSchedule", store.advanceSchedule(branded(key), expectedRunAt, nextRunAt))
 })

@@ -8,8 +8,8 @@ import {
   JobStoreError,
   LockLostError
 } from "@jobwire/protocol"
-import { Cause, Effect } from "effect"
-import { JobStore as Theirs } from "effect-mq"
+import { Cause, Effect, Predicate } from "effect"
+import type { JobStore as Theirs } from "effect-mq"
 
 type TheirError =
   | Theirs.JobStoreError
@@ -53,13 +53,17 @@ const convert = (error: TheirError): OursByTag[TheirError["_tag"]] => {
 // `convert` answers each tag with the class of the same tag, which a switch cannot tell the compiler.
 export const toOurError = <Error extends TheirError>(error: Error): OurError<Error> => convert(error) as OurError<Error>
 
+// By tag, so that it is recognised from another copy of the package too.
+const isUnsupportedOrder = (defect: unknown): defect is Theirs.ListOrderUnsupportedError =>
+  Predicate.isTagged(defect, "ListOrderUnsupportedError")
+
 /**
  * effect-mq's drivers throw an order of `list` that they cannot serve as a defect. Here it is an argument that is refused;
  * every other defect stays one.
  */
 export const refuseUnsupportedOrder = <A, E>(list: Effect.Effect<A, E>): Effect.Effect<A, E | JobStoreError> =>
   Effect.catchDefect(list, (defect) =>
-    defect instanceof Theirs.ListOrderUnsupportedError
+    isUnsupportedOrder(defect)
       ? Effect.fail(
           invalidArgument(
             "options.orderBy",

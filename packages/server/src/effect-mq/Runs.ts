@@ -8,11 +8,12 @@
 import type { AckOutcome, JobId, LockToken, QueueName } from "@jobwire/protocol"
 import { Effect, Hash, Semaphore } from "effect"
 
-/** One token: what it claimed, and how it settled it. */
+/** What one token did. */
 export interface Run {
-  claimed: { readonly queue: QueueName; readonly id: JobId } | undefined
-  /** The fingerprint of the ack that ended the run. */
-  settled: string | undefined
+  /** The job it claimed in each queue. */
+  readonly claimed: Map<QueueName, JobId>
+  /** The fingerprint of the ack that it ended a job with. */
+  readonly settled: Map<JobId, string>
 }
 
 interface Entry {
@@ -41,7 +42,7 @@ export const makeRuns = (capacity: number = defaultCapacity): Runs => {
 
   const use = (token: LockToken): Entry => {
     const entry = entries.get(token) ?? {
-      run: { claimed: undefined, settled: undefined },
+      run: { claimed: new Map(), settled: new Map() },
       gate: Semaphore.makeUnsafe(1),
       calls: 0
     }
@@ -60,7 +61,8 @@ export const makeRuns = (capacity: number = defaultCapacity): Runs => {
     Effect.sync(() => {
       entry.calls -= 1
       // A claim that found nothing leaves nothing to remember.
-      if (entry.calls === 0 && entry.run.claimed === undefined && entries.get(token) === entry) entries.delete(token)
+      const isEmpty = entry.run.claimed.size === 0 && entry.run.settled.size === 0
+      if (entry.calls === 0 && isEmpty && entries.get(token) === entry) entries.delete(token)
     })
 
   return {
@@ -75,7 +77,7 @@ export const makeRuns = (capacity: number = defaultCapacity): Runs => {
 }
 
 /** What is compared to tell the same ack from another one. */
-export const fingerprint = (id: JobId, outcome: AckOutcome): string => {
-  const text = JSON.stringify([id, outcome])
+export const fingerprint = (outcome: AckOutcome): string => {
+  const text = JSON.stringify(outcome)
   return `${outcome._tag}.${text.length}.${Hash.string(text)}`
 }
