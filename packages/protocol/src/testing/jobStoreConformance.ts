@@ -1,6 +1,15 @@
 import { describe } from "@effect/vitest"
 import type { Layer } from "effect"
 import type { JobStore } from "../JobStore.ts"
+import { ack } from "./ack.ts"
+import { ackReplay } from "./ackReplay.ts"
+import { release } from "./release.ts"
+import { leases } from "./leases.ts"
+import { stalls } from "./stalls.ts"
+import { cancel } from "./cancel.ts"
+import { operator } from "./operator.ts"
+import { pause } from "./pause.ts"
+import { retention } from "./retention.ts"
 import { claim } from "./claim.ts"
 import { claimReplay } from "./claimReplay.ts"
 import { dedupe } from "./dedupe.ts"
@@ -17,7 +26,16 @@ const concerns: ReadonlyArray<(test: Test) => void> = [
   dedupe,
   dedupeReplace,
   claim,
-  claimReplay
+  claimReplay,
+  ack,
+  ackReplay,
+  release,
+  leases,
+  stalls,
+  cancel,
+  operator,
+  pause,
+  retention
 ]
 
 /**
