@@ -3,8 +3,20 @@ import type { Layer } from "effect"
 import type { JobStore } from "../JobStore.ts"
 import { ack } from "./ack.ts"
 import { ackReplay } from "./ackReplay.ts"
+import { counts } from "./counts.ts"
+import { flowChildren } from "./flowChildren.ts"
+import { flowFanOut } from "./flowFanOut.ts"
+import { flowParents } from "./flowParents.ts"
+import { flowReports } from "./flowReports.ts"
+import { flowSettling } from "./flowSettling.ts"
+import { flowSweep } from "./flowSweep.ts"
+import { ledger } from "./ledger.ts"
+import { list } from "./list.ts"
+import { listPages } from "./listPages.ts"
 import { release } from "./release.ts"
 import { leases } from "./leases.ts"
+import { scheduleTicks } from "./scheduleTicks.ts"
+import { schedules } from "./schedules.ts"
 import { stalls } from "./stalls.ts"
 import { cancel } from "./cancel.ts"
 import { operator } from "./operator.ts"
@@ -35,7 +47,20 @@ const concerns: ReadonlyArray<(test: Test) => void> = [
   cancel,
   operator,
   pause,
-  retention
+  retention,
+  // Looking, schedules, flows, values.
+  list,
+  listPages,
+  counts,
+  ledger,
+  schedules,
+  scheduleTicks,
+  flowFanOut,
+  flowReports,
+  flowSettling,
+  flowSweep,
+  flowChildren,
+  flowParents
 ]
 
 /**
