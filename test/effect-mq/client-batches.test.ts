@@ -13,6 +13,18 @@ const report = (childKey: string, exit: string): Theirs.FlowChildReport => ({
   failedReason: undefined
 })
 
+const child = (childKey: string) => ({
+  flowId: id,
+  childKey,
+  name: "name",
+  storeKey: "store",
+  childJobId: childKey,
+  status: "pending" as const,
+  exit: undefined,
+  failedReason: undefined,
+  cascaded: false
+})
+
 const entry = (entryId: string, exit: string): OutboxEntry => ({
   id: entryId,
   flowName: "flow",
@@ -76,17 +88,6 @@ describe("batches and pages of any length", () => {
 
   it.effect("a page that the store cuts is filled", () =>
     Effect.gen(function* () {
-      const child = (childKey: string) => ({
-        flowId: id,
-        childKey,
-        name: "name",
-        storeKey: "store",
-        childJobId: childKey,
-        status: "pending" as const,
-        exit: undefined,
-        failedReason: undefined,
-        cascaded: false
-      })
       const rows = ["a", "b", "c", "d", "e"]
       const store = adapt({
         listChildResults: (_id, options) =>

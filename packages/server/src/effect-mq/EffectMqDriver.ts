@@ -153,7 +153,7 @@ const listPage = Effect.fnUntraced(function* (store: Theirs.Service, limits: Lim
   const page = yield* fitting(
     options.limit ?? 50,
     limits,
-    (limit) => run("list", refuseUnsupportedOrder(store.list(branded({ ...options, cursor, limit })))),
+    (limit) => refuseUnsupportedOrder(run("list", store.list(branded({ ...options, cursor, limit })))),
     (page) => valueBytes(...page.items.map((job) => [job.payload, job.exit, job.metadata]))
   )
   return {
