@@ -3,32 +3,36 @@ import type { Layer } from "effect"
 import type { JobStore } from "../JobStore.ts"
 import { ack } from "./ack.ts"
 import { ackReplay } from "./ackReplay.ts"
+import { cancel } from "./cancel.ts"
+import { claim } from "./claim.ts"
+import { claimReplay } from "./claimReplay.ts"
 import { counts } from "./counts.ts"
+import { concurrency } from "./concurrency.ts"
+import { dedupe } from "./dedupe.ts"
+import { dedupeReplace } from "./dedupeReplace.ts"
+import { enqueue } from "./enqueue.ts"
+import { enqueueMany } from "./enqueueMany.ts"
 import { flowChildren } from "./flowChildren.ts"
 import { flowFanOut } from "./flowFanOut.ts"
 import { flowParents } from "./flowParents.ts"
 import { flowReports } from "./flowReports.ts"
 import { flowSettling } from "./flowSettling.ts"
 import { flowSweep } from "./flowSweep.ts"
+import { type Test, testWith } from "./kit.ts"
+import { leases } from "./leases.ts"
 import { ledger } from "./ledger.ts"
 import { list } from "./list.ts"
 import { listPages } from "./listPages.ts"
-import { release } from "./release.ts"
-import { leases } from "./leases.ts"
-import { scheduleTicks } from "./scheduleTicks.ts"
-import { schedules } from "./schedules.ts"
-import { stalls } from "./stalls.ts"
-import { cancel } from "./cancel.ts"
 import { operator } from "./operator.ts"
+import { outbox } from "./outbox.ts"
+import { outboxDelivery } from "./outboxDelivery.ts"
 import { pause } from "./pause.ts"
+import { release } from "./release.ts"
 import { retention } from "./retention.ts"
-import { claim } from "./claim.ts"
-import { claimReplay } from "./claimReplay.ts"
-import { dedupe } from "./dedupe.ts"
-import { dedupeReplace } from "./dedupeReplace.ts"
-import { enqueue } from "./enqueue.ts"
-import { enqueueMany } from "./enqueueMany.ts"
-import { type Test, testWith } from "./kit.ts"
+import { schedules } from "./schedules.ts"
+import { scheduleTicks } from "./scheduleTicks.ts"
+import { stalls } from "./stalls.ts"
+import { wake } from "./wake.ts"
 
 // Each concern registers its own block of tests.
 const concerns: ReadonlyArray<(test: Test) => void> = [
@@ -48,6 +52,8 @@ const concerns: ReadonlyArray<(test: Test) => void> = [
   operator,
   pause,
   retention,
+  wake,
+  concurrency,
   // Looking, schedules, flows, values.
   list,
   listPages,
@@ -60,7 +66,9 @@ const concerns: ReadonlyArray<(test: Test) => void> = [
   flowSettling,
   flowSweep,
   flowChildren,
-  flowParents
+  flowParents,
+  outbox,
+  outboxDelivery
 ]
 
 /**
