@@ -2,7 +2,7 @@
  * A clock that stands where it was last set. A server in another process runs on it, so that the test's own clock leads
  * both. It exists for tests only.
  */
-import { Clock, type Duration, Effect } from "effect"
+import { type Clock, type Duration, Effect } from "effect"
 
 /** The clock and the way to set it. */
 export interface LedClock {
