@@ -4,8 +4,8 @@ import { Result } from "effect"
 import type { Decision } from "./Decision.ts"
 import type { JobRow } from "./JobRow.ts"
 
-/** A delayed job whose time has come. */
-export const promoteDue = (row: JobRow): Decision => ({ row: { ...row, state: "waiting" }, wakes: true })
+/** A delayed job whose time has come. Whoever promotes it calls the takers, but for itself. */
+export const promoteDue = (row: JobRow): Decision => ({ row: { ...row, state: "waiting" } })
 
 /** A delayed job that somebody wants to run now. */
 export const promote = (row: JobRow, now: number): Result.Result<Decision, JobNotPromotableError> =>

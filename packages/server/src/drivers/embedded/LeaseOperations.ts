@@ -1,0 +1,69 @@
+/** Ending, giving back and keeping claimed jobs. */
+import { JobNotFoundError, type JobStore, LockLostError, type RecoveredJob } from "@jobwire/protocol"
+import { Result } from "effect"
+import { acknowledge } from "../../core/Ack.ts"
+import { toText } from "../../core/JsonText.ts"
+import { extend, holds } from "../../core/Lease.ts"
+import { isRepeat } from "../../core/Ledger.ts"
+import { release as releaseRow } from "../../core/Release.ts"
+import { recover } from "../../core/Stall.ts"
+import { apply } from "./Apply.ts"
+import type { Engine } from "./Engine.ts"
+
+type LockResult = Result.Result<void, JobNotFoundError | LockLostError>
+
+export const ack =
+  (engine: Engine): JobStore.Service["ack"] =>
+  (id, token, outcome) =>
+    engine.decide((unit): LockResult => {
+      const row = unit.tables.jobs.get(id)
+      if (row === undefined) return Result.fail(new JobNotFoundError({ jobId: id }))
+      if (holds(row, token)) {
+        apply(unit, row, acknowledge(row, token, outcome, unit.now))
+        return Result.void
+      }
+      const entry = unit.tables.attempts.byToken(row, token)
+      const exit = "exit" in outcome ? toText(outcome.exit) : undefined
+      return entry !== undefined && isRepeat(entry, outcome, exit)
+        ? Result.void
+        : Result.fail(new LockLostError({ jobId: id }))
+    })
+
+export const release =
+  (engine: Engine): JobStore.Service["release"] =>
+  (id, token) =>
+    engine.decide((unit): LockResult => {
+      const row = unit.tables.jobs.get(id)
+      if (row === undefined) return Result.fail(new JobNotFoundError({ jobId: id }))
+      if (!holds(row, token)) return Result.fail(new LockLostError({ jobId: id }))
+      apply(unit, row, releaseRow(row, unit.now))
+      return Result.void
+    })
+
+export const extendLocks =
+  (engine: Engine): JobStore.Service["extendLocks"] =>
+  (locks, durationMs) =>
+    engine.write((unit) => {
+      const lost: Array<string> = []
+      const cancelRequested: Array<string> = []
+      for (const { id, token } of locks) {
+        const row = unit.tables.jobs.get(id)
+        if (row === undefined || !holds(row, token)) lost.push(id)
+        else if (row.cancelRequested) cancelRequested.push(id)
+        else apply(unit, row, { row: extend(row, durationMs, unit.now) })
+      }
+      return { lost, cancelRequested }
+    })
+
+export const recoverStalled =
+  (engine: Engine): JobStore.Service["recoverStalled"] =>
+  ({ maxStalledCount }) =>
+    engine.write((unit) => {
+      const recovered: Array<RecoveredJob> = []
+      for (const row of unit.tables.jobs.stalled(unit.now)) {
+        const { decision, report } = recover(row, maxStalledCount, unit.now)
+        apply(unit, row, decision)
+        if (report !== undefined) recovered.push(report)
+      }
+      return recovered
+    })
