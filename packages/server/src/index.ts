@@ -1,0 +1,3 @@
+/** Puts any job store behind HTTP and WebSocket, and brings stores of its own. */
+export * as JobStores from "./JobStores.ts"
+export * as MemoryJobStore from "./drivers/memory/MemoryJobStore.ts"
