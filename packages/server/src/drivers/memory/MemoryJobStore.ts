@@ -22,7 +22,7 @@ const storage = (tables: Tables): Storage => {
 
 /** A new, empty store; the scope bounds its sweeper. */
 export const make = (options?: MemoryJobStoreOptions): Effect.Effect<JobStore.Service, never, Scope.Scope> =>
-  EmbeddedJobStore.make(storage(MemoryTables.make()), options)
+  Effect.suspend(() => EmbeddedJobStore.make(storage(MemoryTables.make()), options))
 
 /** A store with the defaults. */
 export const layer: Layer.Layer<JobStore.JobStore> = Layer.effect(JobStore.JobStore, make())

@@ -1,0 +1,4 @@
+import { jobStoreConformance } from "@jobwire/protocol/testing"
+import * as MemoryJobStore from "../../src/drivers/memory/MemoryJobStore.ts"
+
+jobStoreConformance("MemoryJobStore", () => MemoryJobStore.layer)
