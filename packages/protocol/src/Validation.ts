@@ -2,7 +2,7 @@
  * Whether the arguments of a call keep the contract. The remote client asks before it sends, every driver before it
  * writes, so all of them refuse the same things in the same words.
  */
-import { Cron, Effect, Result } from "effect"
+import { Cron, DateTime, Effect, Option, Result } from "effect"
 import type { AckOutcome } from "./Claim.ts"
 import * as Check from "./Checks.ts"
 import type { Refusal } from "./Checks.ts"
@@ -170,18 +170,29 @@ const report = (field: string, value: FlowChildReport, limits: Limits): Refusal 
       )
   )
 
-const cadence = (field: string, value: ScheduleRecord, limits: Limits): Refusal => {
-  if ((value.cron === undefined) === (value.everyMs === undefined)) {
-    return invalidArgument(field, "must have exactly one of cron and everyMs")
-  }
-  if (value.cron !== undefined) {
-    const parsed = Cron.parse(value.cron, value.tz)
-    return Result.isFailure(parsed)
-      ? invalidArgument(`${field}.cron`, `is not understood: ${parsed.failure.message}`)
-      : undefined
-  }
-  return Check.optional(value.everyMs, (every) => Check.duration(`${field}.everyMs`, every, limits.durationMs, 1))
+const cron = (field: string, value: string, limits: Limits): Refusal => {
+  const refusal = key(field, value, limits)
+  if (refusal !== undefined) return refusal
+  const parsed = Cron.parse(value)
+  return Result.isFailure(parsed) ? invalidArgument(field, `is not understood: ${parsed.failure.message}`) : undefined
 }
+
+const timeZone = (field: string, value: string, limits: Limits): Refusal => {
+  const refusal = name(field, value, limits)
+  if (refusal !== undefined) return refusal
+  return Option.isNone(DateTime.zoneFromString(value))
+    ? invalidArgument(field, `must be an IANA time zone or an offset, and is ${JSON.stringify(value)}`)
+    : undefined
+}
+
+const cadence = (field: string, value: ScheduleRecord, limits: Limits): Refusal =>
+  (value.cron === undefined) === (value.everyMs === undefined)
+    ? invalidArgument(field, "must have exactly one of cron and everyMs")
+    : Check.firstOf(
+        () => Check.optional(value.cron, (expression) => cron(`${field}.cron`, expression, limits)),
+        () => Check.optional(value.tz, (zone) => timeZone(`${field}.tz`, zone, limits)),
+        () => Check.optional(value.everyMs, (every) => Check.duration(`${field}.everyMs`, every, limits.durationMs, 1))
+      )
 
 const schedule = (field: string, value: ScheduleRecord, limits: Limits): Refusal =>
   Check.firstOf(

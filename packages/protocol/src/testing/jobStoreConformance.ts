@@ -21,12 +21,14 @@ import { flowSweep } from "./flowSweep.ts"
 import { type Test, testWith } from "./kit.ts"
 import { leases } from "./leases.ts"
 import { ledger } from "./ledger.ts"
+import { limits } from "./limits.ts"
 import { list } from "./list.ts"
 import { listPages } from "./listPages.ts"
 import { operator } from "./operator.ts"
 import { outbox } from "./outbox.ts"
 import { outboxDelivery } from "./outboxDelivery.ts"
 import { pause } from "./pause.ts"
+import { refusals } from "./refusals.ts"
 import { release } from "./release.ts"
 import { retention } from "./retention.ts"
 import { schedules } from "./schedules.ts"
@@ -68,7 +70,9 @@ const concerns: ReadonlyArray<(test: Test) => void> = [
   flowChildren,
   flowParents,
   outbox,
-  outboxDelivery
+  outboxDelivery,
+  limits,
+  refusals
 ]
 
 /**
