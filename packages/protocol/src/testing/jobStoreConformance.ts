@@ -18,6 +18,8 @@ import { flowParents } from "./flowParents.ts"
 import { flowReports } from "./flowReports.ts"
 import { flowSettling } from "./flowSettling.ts"
 import { flowSweep } from "./flowSweep.ts"
+import { jsonRefusals } from "./jsonRefusals.ts"
+import { jsonValues } from "./jsonValues.ts"
 import { type Test, testWith } from "./kit.ts"
 import { leases } from "./leases.ts"
 import { ledger } from "./ledger.ts"
@@ -34,6 +36,7 @@ import { retention } from "./retention.ts"
 import { schedules } from "./schedules.ts"
 import { scheduleTicks } from "./scheduleTicks.ts"
 import { stalls } from "./stalls.ts"
+import { text } from "./text.ts"
 import { wake } from "./wake.ts"
 
 // Each concern registers its own block of tests.
@@ -72,7 +75,10 @@ const concerns: ReadonlyArray<(test: Test) => void> = [
   outbox,
   outboxDelivery,
   limits,
-  refusals
+  refusals,
+  jsonRefusals,
+  jsonValues,
+  text
 ]
 
 /**

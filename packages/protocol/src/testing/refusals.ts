@@ -33,7 +33,7 @@ const texts = (test: Kit.Test) => {
           store,
           place,
           bad.map((text) => ({ k: text })),
-          () => `${place.field}.k`
+          `${place.field}.k`
         )
       }))
     test(`${place.operation}: ${place.field} with a NUL or a lone surrogate in a key is refused`, (store) =>

@@ -80,21 +80,26 @@ export const accepts = Effect.fnUntraced(function* (effect: Effect.Effect<unknow
   }
 })
 
-/** Asserts that a call with each of the values is refused as a bad argument, by the field's name, and changes nothing. */
-export const refuses = Effect.fnUntraced(function* <A>(
+/** Asserts that calls with a value at each of the places are refused as bad arguments, by name, and change nothing. */
+export const refusesAll = Effect.fnUntraced(function* <A>(
   store: Kit.Store,
-  { call, field }: Place<A>,
-  values: ReadonlyArray<A>,
-  fieldOf: (value: A) => string = () => field
+  calls: ReadonlyArray<{ readonly place: Place<A>; readonly value: A; readonly field: string }>
 ) {
   const world = yield* populate(store)
   const before = yield* picture(store)
-  for (const value of values) {
-    const reason = yield* Kit.refusedFor(call(store, world, value), "InvalidArgument")
-    assert.strictEqual(reason.field, fieldOf(value))
+  for (const { field, place, value } of calls) {
+    const reason = yield* Kit.refusedFor(place.call(store, world, value), "InvalidArgument")
+    assert.strictEqual(reason.field, field)
   }
   assert.deepStrictEqual(yield* picture(store), before)
 })
+
+/** Asserts that a call with each of the values is refused as a bad argument, by the field's name, and changes nothing. */
+export const refuses = <A>(store: Kit.Store, place: Place<A>, values: ReadonlyArray<A>, field = place.field) =>
+  refusesAll(
+    store,
+    values.map((value) => ({ place, value, field }))
+  )
 
 /** Asserts that a call with a value over a limit is refused with the limit and the size, and changes nothing. */
 export const isOver = Effect.fnUntraced(function* <A>(
