@@ -1,3 +1,4 @@
 /** Puts any job store behind HTTP and WebSocket, and brings stores of its own. */
 export * as JobStores from "./JobStores.ts"
 export * as MemoryJobStore from "./drivers/memory/MemoryJobStore.ts"
+export * as SqliteJobStore from "./drivers/sqlite/SqliteJobStore.ts"

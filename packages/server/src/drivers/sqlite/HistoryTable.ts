@@ -1,0 +1,69 @@
+/** Finished jobs, for retention. */
+import type { TerminalState } from "@jobwire/protocol"
+import type { DatabaseSync } from "node:sqlite"
+import type { JobRow } from "../../core/JobRow.ts"
+import type { HistoryTable } from "../embedded/Tables.ts"
+import { states, terminalStates } from "./Codes.ts"
+import { decodeJob, type JobTuple, selectJob } from "./JobColumns.ts"
+import { keyOf, seqOf } from "./JobKey.ts"
+import { prepareEntryScan } from "./JobScan.ts"
+import { tallyOf } from "./Lanes.ts"
+import { prepare } from "./Statement.ts"
+import type { StoreState } from "./StoreState.ts"
+
+/** The statements that find finished jobs; exported for the test that reads their plans. */
+export const findHistory = {
+  oldest: `
+    select finished_at, ${seqOf("key")} from status
+    where store = ? and lane = ? and state = ? and state >= 4 order by finished_at, key limit ?`,
+  until: `${selectJob} where s.store = ? and s.lane = ? and s.state = ? and s.state >= 4 and s.finished_at <= ?`
+} as const
+
+/** Prepares the statements once; answers what makes the table of a store. */
+export const prepareHistory = (db: DatabaseSync): ((store: StoreState) => HistoryTable) => {
+  const byKey = prepare<JobTuple>(db, `${selectJob} where s.key = ${keyOf("?1", "?2")}`)
+  const oldest = prepare<[finishedAt: number, seq: number]>(db, findHistory.oldest)
+  const until = prepare<JobTuple>(db, findHistory.until)
+  const entries = prepareEntryScan(db)
+
+  const rowsOf = function* (store: StoreState, seqs: Iterable<number>): Generator<JobRow, void> {
+    for (const seq of seqs) {
+      const tuple = byKey.get(store.id, seq)
+      if (tuple !== undefined) yield decodeJob(tuple, store.lanes)
+    }
+  }
+
+  // The tallies say how many are too many, so only those are read, from the oldest on.
+  const beyond = (store: StoreState, name: string, state: TerminalState, count: number): ReadonlyArray<JobRow> => {
+    const lanes = [...store.lanes.ofName(name).values()]
+    const excess = lanes.reduce((sum, lane) => sum + tallyOf(lane, state), 0) - count
+    if (excess <= 0) return []
+    const found = lanes.flatMap((lane) => oldest.all(store.id, lane.id, states.code(state), excess))
+    found.sort((one, other) => one[0] - other[0] || one[1] - other[1])
+    return [
+      ...rowsOf(
+        store,
+        found.slice(0, excess).map(([, seq]) => seq)
+      )
+    ]
+  }
+
+  return (store) => ({
+    beyond: (name, state, count) => beyond(store, name, state, count),
+    until: (name, state, moment) =>
+      [...store.lanes.ofName(name).values()].flatMap((lane) =>
+        until.all(store.id, lane.id, states.code(state), moment).map((tuple) => decodeJob(tuple, store.lanes))
+      ),
+    all: function* () {
+      const found = entries(store, {
+        queue: undefined,
+        name: undefined,
+        states: terminalStates,
+        orderBy: "finishedAt",
+        order: "asc",
+        after: undefined
+      })
+      for (const [, , seq] of found) yield* rowsOf(store, [seq])
+    }
+  })
+}
