@@ -104,7 +104,7 @@ const article = (noun: string): string => {
   return `${/^[aeiou]/i.test(noun) ? "an" : "a"} ${noun}`
 }
 
-/** The length of a text in UTF-8 bytes, without encoding it. Lone surrogates count three bytes. */
+/** The length of a well-formed text in UTF-8 bytes, without encoding it. */
 export const utf8Length = (text: string): number => {
   let bytes = text.length
   for (let index = 0; index < text.length; index++) {
