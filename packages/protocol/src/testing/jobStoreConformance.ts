@@ -12,6 +12,7 @@ import { dedupe } from "./dedupe.ts"
 import { dedupeReplace } from "./dedupeReplace.ts"
 import { enqueue } from "./enqueue.ts"
 import { enqueueMany } from "./enqueueMany.ts"
+import { errors } from "./errors.ts"
 import { flowChildren } from "./flowChildren.ts"
 import { flowFanOut } from "./flowFanOut.ts"
 import { flowParents } from "./flowParents.ts"
@@ -78,7 +79,8 @@ const concerns: ReadonlyArray<(test: Test) => void> = [
   refusals,
   jsonRefusals,
   jsonValues,
-  text
+  text,
+  errors
 ]
 
 /**
