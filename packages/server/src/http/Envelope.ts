@@ -1,0 +1,52 @@
+/**
+ * The messages of effect/rpc as they come from a peer, checked and stripped. Only what the protocol needs is kept: headers
+ * inside a message are dropped, so nothing behind the door can mistake them for those of the request.
+ */
+import type { RpcMessage } from "effect/rpc"
+
+/** A message, or what is wrong with it; `id` when it names a call that can be answered. */
+export type Read =
+  | { readonly message: RpcMessage.FromClientEncoded }
+  | { readonly problem: string; readonly id: string | number | undefined }
+
+const isRecord = (value: unknown): value is Readonly<Record<string, unknown>> =>
+  typeof value === "object" && value !== null && !Array.isArray(value)
+
+const isId = (value: unknown): value is string | number =>
+  typeof value === "number" || (typeof value === "string" && value.length <= 128)
+
+const readRequest = (value: Readonly<Record<string, unknown>>): Read => {
+  const { id, payload, sampled, spanId, tag, traceId } = value
+  if (!isId(id)) return { problem: "a Request needs an id, a number or a string", id: undefined }
+  if (typeof tag !== "string") return { problem: "a Request needs a tag, the name of the operation", id }
+  const request = { _tag: "Request", id, tag, payload, headers: [] } as const
+  return typeof traceId === "string" && typeof spanId === "string"
+    ? { message: { ...request, traceId, spanId, sampled: sampled === true } }
+    : { message: request }
+}
+
+/** Checks one message. */
+export const read = (value: unknown): Read => {
+  if (!isRecord(value)) return { problem: "a message is a JSON object", id: undefined }
+  switch (value._tag) {
+    case "Request":
+      return readRequest(value)
+    case "Ack":
+    case "Interrupt":
+      return isId(value.requestId)
+        ? { message: { _tag: value._tag, requestId: value.requestId } }
+        : { problem: `${value._tag} needs a requestId, a number or a string`, id: undefined }
+    case "Ping":
+    case "Eof":
+      return { message: { _tag: value._tag } }
+    default:
+      return { problem: "the _tag of a message is Request, Ack, Interrupt, Ping or Eof", id: undefined }
+  }
+}
+
+/** The answer to a call whose message is broken. */
+export const brokenCall = (id: string | number, problem: string): RpcMessage.FromServerEncoded => ({
+  _tag: "Exit",
+  requestId: id,
+  exit: { _tag: "Failure", cause: [{ _tag: "Die", defect: problem }] }
+})

@@ -1,0 +1,108 @@
+/**
+ * The operations behind the door, made from the table: check the scope, find the store, call the method of the same name.
+ * Whatever goes wrong inside a store reaches the caller as a `JobStoreError`, and nobody else.
+ */
+import {
+  type JobStore,
+  JobStoreError,
+  JobStoreRpcs,
+  type OperationName,
+  operationNames,
+  type OperationRpc,
+  operations,
+  toArguments
+} from "@jobwire/protocol"
+import { Cause, Effect } from "effect"
+import { Rpc, type RpcGroup } from "effect/rpc"
+import { JobStores } from "../JobStores.ts"
+import { type Caller, CurrentCaller } from "../tenant/Caller.ts"
+import { Drain } from "./Drain.ts"
+import { CurrentHold } from "./Hold.ts"
+import { sleep } from "./LiveClock.ts"
+
+type Call = (payload: Record<string, unknown>) => Effect.Effect<unknown, unknown>
+
+const forbidden = (operation: OperationName): JobStoreError => {
+  const { scope } = operations[operation]
+  return new JobStoreError({
+    message: `${operation} needs a token with the scope ${scope}, which this one does not have`,
+    reason: { _tag: "Forbidden", scope }
+  })
+}
+
+const draining = new JobStoreError({
+  message: "the server is stopping and hands out no more jobs: claim again when it is back",
+  reason: { _tag: "Unavailable", url: undefined, sent: false }
+})
+
+const cutShort = (operation: OperationName): JobStoreError =>
+  new JobStoreError({
+    message: `${operation} was cut short in the server, and may or may not have been carried out`,
+    reason: { _tag: "Unavailable", url: undefined, sent: true }
+  })
+
+const fault = (operation: OperationName): JobStoreError =>
+  new JobStoreError({
+    message: `${operation} failed by a fault in the server, which its log describes`,
+    reason: { _tag: "Defect" }
+  })
+
+/** What was not foreseen becomes an error of this call. The log says where it happened; the caller is told no more. */
+const contain = (operation: OperationName, { store, tenant }: Caller, cause: Cause.Cause<unknown>) => {
+  if (cause.reasons.every(Cause.isFailReason)) return Effect.failCause(cause)
+  if (Cause.hasInterruptsOnly(cause)) return Effect.fail(cutShort(operation))
+  return Effect.logError(`a fault in ${operation}`, cause).pipe(
+    Effect.annotateLogs({ operation, tenant, store }),
+    Effect.andThen(Effect.fail(fault(operation)))
+  )
+}
+
+const callStore =
+  (stores: JobStores["Service"], operation: OperationName): Call =>
+  (payload) =>
+    Effect.withFiber((fiber) => {
+      const caller = fiber.getRef(CurrentCaller)
+      if (!caller.scopes.has(operations[operation].scope)) return Effect.fail(forbidden(operation))
+      return stores.get(caller).pipe(
+        Effect.flatMap((store) => invoke(store, operation, payload)),
+        Effect.catchCause((cause) => contain(operation, caller, cause))
+      )
+    })
+
+const invoke = (store: JobStore.Service, operation: OperationName, payload: Record<string, unknown>) => {
+  // The table gives each method its own arguments, which `toArguments` puts in their order.
+  const method = store[operation] as (...args: ReadonlyArray<unknown>) => Effect.Effect<unknown, unknown>
+  return method(...toArguments(operation, payload))
+}
+
+/** A wait ends as the store says, when its hold is over, or when the server stops: waking for nothing is allowed. */
+const endWithHold =
+  (call: Call, drain: Drain["Service"]): Call =>
+  (payload) =>
+    Effect.withFiber((fiber) => {
+      const hold = fiber.getRef(CurrentHold)
+      const ends = hold === Infinity ? drain.begun : Effect.raceFirst(drain.begun, sleep(hold))
+      return Effect.raceFirst(call(payload), ends)
+    })
+
+const unlessDraining =
+  (call: Call, drain: Drain["Service"]): Call =>
+  (payload) =>
+    Effect.suspend(() => (drain.hasBegun() ? Effect.fail(draining) : call(payload)))
+
+/** The handlers of all operations, by name. */
+export const make = Effect.gen(function* () {
+  const stores = yield* JobStores
+  const drain = yield* Drain
+  const handlers: Record<string, (payload: Record<string, unknown>) => unknown> = {}
+  for (const operation of operationNames) handlers[operation] = callStore(stores, operation)
+  handlers.claim = unlessDraining(callStore(stores, "claim"), drain)
+  const awaitWake = endWithHold(callStore(stores, "awaitWake"), drain)
+  // Forked, so that no limit on calls at a time would ever count those that only wait.
+  handlers.awaitWake = (payload) => Rpc.fork(awaitWake(payload))
+  // Built from the same table as the group, so each name has the handler of its types; a test compares the names.
+  return handlers as unknown as RpcGroup.HandlersFrom<OperationRpc<OperationName>>
+})
+
+/** The handlers as services, which an `RpcServer` looks up. */
+export const layer = JobStoreRpcs.toLayer(make)

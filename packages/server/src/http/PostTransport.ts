@@ -1,0 +1,87 @@
+/**
+ * Calls by HTTP: one POST carries one effect/rpc message, or an array of them, as JSON, and is answered with the array of
+ * answers when all are there. When the caller goes away, its calls are interrupted.
+ */
+import { ByteSize, Deferred, Effect } from "effect"
+import { HttpIncomingMessage, type HttpServerRequest, HttpServerResponse } from "effect/http"
+import type { RpcMessage } from "effect/rpc"
+import type { Refusal } from "./Door.ts"
+import * as Envelope from "./Envelope.ts"
+import * as Problem from "./Problem.ts"
+import * as RpcProtocol from "./RpcProtocol.ts"
+
+/** Refuses a body that need not be read to be refused. */
+const checkHead = (request: HttpServerRequest.HttpServerRequest, limit: number): Effect.Effect<void, Refusal> => {
+  const { "content-encoding": encoding, "content-length": length, "content-type": type = "" } = request.headers
+  const [mediaType = ""] = type.split(";")
+  if (mediaType.trim().toLowerCase() !== "application/json") {
+    return Effect.fail(Problem.unsupportedMediaType("The body must be JSON: send content-type: application/json."))
+  }
+  if (encoding !== undefined && encoding.trim().toLowerCase() !== "identity") {
+    return Effect.fail(Problem.unsupportedMediaType("The body must not be compressed."))
+  }
+  return length !== undefined && Number(length) > limit ? Effect.fail(Problem.contentTooLarge(limit)) : Effect.void
+}
+
+const readText = (request: HttpServerRequest.HttpServerRequest, limit: number): Effect.Effect<string, Refusal> =>
+  request.text.pipe(
+    Effect.provideService(HttpIncomingMessage.MaxBodySize, ByteSize.bytes(limit)),
+    Effect.mapError(({ reason }) =>
+      reason._tag === "RequestParseError" && reason.reason === "BodyTooLarge"
+        ? Problem.contentTooLarge(limit)
+        : Problem.badRequest("The body could not be read to its end.")
+    )
+  )
+
+const parse = (text: string): Effect.Effect<ReadonlyArray<RpcMessage.RequestEncoded>, Refusal> => {
+  let parsed: unknown
+  try {
+    parsed = JSON.parse(text)
+  } catch {
+    return Effect.fail(Problem.badRequest("The body is not JSON."))
+  }
+  const requests: Array<RpcMessage.RequestEncoded> = []
+  const ids = new Set<string | number>()
+  for (const value of Array.isArray(parsed) ? parsed : [parsed]) {
+    const read = Envelope.read(value)
+    if ("problem" in read) return Effect.fail(Problem.badRequest(`The body is not an RPC message: ${read.problem}.`))
+    if (read.message._tag !== "Request") {
+      return Effect.fail(Problem.badRequest(`A POST takes Request messages only, not ${read.message._tag}.`))
+    }
+    if (ids.has(read.message.id)) return Effect.fail(Problem.badRequest("Two messages have the same id."))
+    ids.add(read.message.id)
+    requests.push(read.message)
+  }
+  return Effect.succeed(requests)
+}
+
+/** The protocol for an `RpcServer`, and the handler of a POST that feeds it. */
+export const make = Effect.fnUntraced(function* (limit: number) {
+  const rpc = yield* RpcProtocol.make({ supportsSpanPropagation: false })
+
+  const carryOut = (requests: ReadonlyArray<RpcMessage.RequestEncoded>) =>
+    Effect.suspend(() => {
+      const answers: Array<RpcMessage.FromServerEncoded> = []
+      const ended = Deferred.makeUnsafe<void>()
+      const id = rpc.connect({
+        send: (answer) => void answers.push(answer),
+        end: () => Deferred.doneUnsafe(ended, Effect.void)
+      })
+      return Effect.forEach(requests, (request) => rpc.receive(id, request), { discard: true }).pipe(
+        Effect.andThen(rpc.receive(id, { _tag: "Eof" })),
+        Effect.andThen(Deferred.await(ended)),
+        Effect.as(answers),
+        Effect.onExit((exit) => Effect.sync(() => (exit._tag === "Success" ? rpc.release(id) : rpc.disconnect(id))))
+      )
+    })
+
+  /** Carries out the calls of an admitted request. Its fiber's context is the one that the handlers get. */
+  const handle = Effect.fnUntraced(function* (request: HttpServerRequest.HttpServerRequest) {
+    yield* checkHead(request, limit)
+    const requests = yield* Effect.flatMap(readText(request, limit), parse)
+    const answers = yield* carryOut(requests)
+    return HttpServerResponse.text(JSON.stringify(answers), { contentType: "application/json" })
+  })
+
+  return { protocol: rpc.protocol, handle }
+})

@@ -1,0 +1,86 @@
+/** One WebSocket: its frames become messages, its answers frames. A peer that breaks the rules is told so and let go. */
+import { Effect } from "effect"
+import type { RpcMessage } from "effect/rpc"
+import { Socket } from "effect/socket"
+import type { Drain } from "./Drain.ts"
+import * as Envelope from "./Envelope.ts"
+import * as Outbox from "./Outbox.ts"
+import type { RpcProtocol } from "./RpcProtocol.ts"
+
+// Codes of RFC 6455: the server goes away, a frame is not what it should be, a message breaks the rules.
+const goingAway = new Socket.CloseEvent(1001, "the server is stopping")
+const notJson = new Socket.CloseEvent(1007, "a frame holds lines of JSON")
+const broken = (problem: string) => new Socket.CloseEvent(1008, problem)
+
+const decoder = new TextDecoder()
+
+/** The values of a frame, or `undefined` when a line of it is not JSON. */
+const parse = (frame: string | Uint8Array): ReadonlyArray<unknown> | undefined => {
+  const text = typeof frame === "string" ? frame : decoder.decode(frame)
+  try {
+    const end = text.indexOf("\n")
+    if (end === text.length - 1) return [JSON.parse(text)]
+    return text
+      .split("\n")
+      .filter((line) => line.trim() !== "")
+      .map((line): unknown => JSON.parse(line))
+  } catch {
+    return undefined
+  }
+}
+
+/** Takes a socket on. The result takes its frames; its calls run with the context of the fiber that hands them over. */
+export const make = (
+  rpc: RpcProtocol,
+  drain: Drain["Service"],
+  write: (data: string | Socket.CloseEvent) => Effect.Effect<void, Socket.SocketError>
+) => {
+  const outbox = Outbox.make((frame) => Effect.runFork(Effect.ignore(write(frame))))
+  // The calls that were not answered yet.
+  const running = new Set<string | number>()
+
+  const send = (answer: RpcMessage.FromServerEncoded) => {
+    outbox.add(`${JSON.stringify(answer)}\n`)
+    if (answer._tag === "Exit" && running.delete(answer.requestId)) drain.running(-1)
+  }
+
+  const close = (event: Socket.CloseEvent): Effect.Effect<void> =>
+    Effect.suspend(() => {
+      outbox.flush()
+      return Effect.ignore(write(event))
+    })
+
+  const id = rpc.connect({ send, end: () => undefined })
+
+  const onMessage = (value: unknown): Effect.Effect<void> => {
+    const read = Envelope.read(value)
+    if ("problem" in read) {
+      const { id: call, problem } = read
+      if (call === undefined || running.has(call)) return close(broken(problem))
+      return Effect.sync(() => send(Envelope.brokenCall(call, problem)))
+    }
+    const { message } = read
+    if (message._tag === "Request") {
+      if (running.has(message.id)) return close(broken("two calls in flight have the same id"))
+      running.add(message.id)
+      drain.running(1)
+    }
+    return rpc.receive(id, message)
+  }
+
+  return {
+    onFrame: (frame: string | Uint8Array): Effect.Effect<void> => {
+      const values = parse(frame)
+      if (values === undefined) return close(notJson)
+      return values.length === 1 ? onMessage(values[0]) : Effect.forEach(values, onMessage, { discard: true })
+    },
+    /** Sends what there is to send and says goodbye. */
+    sayGoodbye: close(goingAway),
+    /** The socket is gone, and with it everybody who waits for its answers. */
+    onGone: (): void => {
+      rpc.disconnect(id)
+      drain.running(-running.size)
+      running.clear()
+    }
+  }
+}
