@@ -1,0 +1,45 @@
+/**
+ * A job store on a server, as a `JobStore.Service`: whoever uses it cannot tell it from one in the process. It runs
+ * wherever there are `fetch` and `WebSocket`; in Node, `@jobwire/client/node` is the same with faster transports.
+ *
+ * Operations fail as they do in a driver, by the same errors. A `JobStoreError` may then also say that the server was out
+ * of reach (`Unavailable`), did not answer in time (`DeadlineExceeded`) or refused the caller (`Unauthorized`,
+ * `Forbidden`). Its `mayHaveHappened` tells whether the call may have been carried out all the same; `awaitWake` alone is
+ * asked again by itself. All timers run on the machine's clock, so a `TestClock` neither fires nor stops them.
+ *
+ * Encoding and decoding take a good part of a call's time. A program may compile its schemas once, for all of Effect and
+ * before any schema is used: `import "effect/schema/SchemaJITCompiler/enable"`. That needs `new Function`, which some
+ * platforms forbid, so this library does not do it by itself.
+ */
+import type { JobStore, JobStoreError } from "@jobwire/protocol"
+import { type Config, type Context, Effect, type Layer, type Scope } from "effect"
+import * as Layers from "./Layers.ts"
+import type { Options } from "./Options.ts"
+import { fetchClient, type Platform } from "./Platform.ts"
+import { makeStore } from "./Store.ts"
+
+export type { Options } from "./Options.ts"
+
+const platform: Platform = {
+  openSocket: (url, protocols) => new globalThis.WebSocket(url, protocols),
+  httpClients: Effect.map(fetchClient, (client) => ({ calls: client, waits: client }))
+}
+
+/** A remote store, for as long as the scope is open. Fails only when the options are wrong: it does not wait for the server. */
+export const make = (options: Options): Effect.Effect<JobStore.Service, JobStoreError, Scope.Scope> =>
+  makeStore(options, platform)
+
+/** The remote store as the application's job store. */
+export const layer = (options: Options): Layer.Layer<JobStore.JobStore, JobStoreError> =>
+  Layers.layer(options, platform)
+
+/** One of several stores in an application, by its key: `layerFor(JobStore.named("mail"), { url, store: "mail" })`. */
+export const layerFor = <Name extends string>(
+  key: Context.Key<JobStore.Named<Name>, JobStore.Service>,
+  options: Options
+): Layer.Layer<JobStore.Named<Name>, JobStoreError> => Layers.layerFor(key, options, platform)
+
+/** Like {@link layer}, with options that are read from the configuration. */
+export const layerConfig = (
+  options: Config.Wrap<Options>
+): Layer.Layer<JobStore.JobStore, Config.ConfigError | JobStoreError> => Layers.layerConfig(options, platform)

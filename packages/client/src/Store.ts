@@ -1,0 +1,100 @@
+/** A `JobStore.Service` that hands every call to a server. All operations are made from the table, by one rule. */
+import {
+  invalidArgument,
+  type JobStore,
+  type JobStoreError,
+  JobStoreRpcs,
+  type OperationName,
+  operationNames,
+  toPayload,
+  Validation
+} from "@jobwire/protocol"
+import { Cause, Effect, Schema, type Scope } from "effect"
+import { RpcClient } from "effect/rpc"
+import { enqueueInChunks } from "./EnqueueChunks.ts"
+import { broken, connectionLost, describe, storeClosed } from "./Faults.ts"
+import { type Options, parseOptions, type Settings } from "./Options.ts"
+import { insist, longestDelayMs } from "./Patience.ts"
+import { makeTransport, type Platform } from "./Platform.ts"
+
+/** A remote store on a platform, for as long as the scope is open. */
+export const makeStore = Effect.fnUntraced(function* (
+  options: Options,
+  platform: Platform
+): Effect.fn.Return<JobStore.Service, JobStoreError, Scope.Scope> {
+  const settings = yield* parseOptions(options)
+  const transport = yield* makeTransport(settings, platform)
+  const client = yield* RpcClient.make(JobStoreRpcs, { flatten: true, spanPrefix: "jobwire" }).pipe(
+    Effect.provideService(RpcClient.Protocol, transport)
+  )
+  const state = { closed: false }
+  // Runs before the client ends, which interrupts the calls that are open.
+  yield* Effect.addFinalizer(() =>
+    Effect.sync(() => {
+      state.closed = true
+    })
+  )
+  // Of the group's procedures the client takes the name and the payload of any; the table pairs them.
+  return Validation.validated(serviceOf(settings, state, client as AnyCall), settings.limits)
+})
+
+type AnyCall = (name: OperationName, payload: unknown) => Effect.Effect<unknown, unknown>
+type AnyMethod = (...args: ReadonlyArray<unknown>) => Effect.Effect<unknown, unknown>
+
+interface State {
+  closed: boolean
+}
+
+const serviceOf = (settings: Settings, state: State, client: AnyCall): JobStore.Service => {
+  const methods: Record<string, AnyMethod> = {}
+  for (const name of operationNames) {
+    methods[name] = (...args) =>
+      Effect.suspend(() =>
+        state.closed ? Effect.fail(storeClosed(settings.endpoint.shown, false)) : call(client, name, args)
+      ).pipe(Effect.catchCause((cause) => Effect.failCause(explain(settings, state, name, cause))))
+  }
+  // Every operation of the table was put in; its schemas are those of the service's method.
+  const service = methods as unknown as JobStore.Service
+  return {
+    ...service,
+    enqueueMany: (requests) => enqueueInChunks(requests, service.enqueueMany),
+    awaitWake: (queues, wakeToken) =>
+      insist(service.awaitWake(queues, wakeToken), {
+        while: mayAskAgain,
+        forMs: settings.outageTimeoutMs,
+        forgetAfterMs: longestDelayMs
+      })
+  }
+}
+
+const call = (client: AnyCall, name: OperationName, args: ReadonlyArray<unknown>): Effect.Effect<unknown, unknown> => {
+  try {
+    return client(name, toPayload(name, args))
+  } catch (thrown) {
+    // The client makes the payload by its schema, and throws when the arguments do not fit it.
+    return Effect.fail(
+      Schema.isSchemaError(thrown)
+        ? invalidArgument(name, `has arguments that do not fit: ${describe(thrown)}`)
+        : thrown
+    )
+  }
+}
+
+// A wait changes nothing, so one that was lost with its connection is asked again. One that could not be asked for as long
+// as an outage may last is given up.
+const mayAskAgain = ({ reason }: JobStoreError): boolean =>
+  reason._tag === "DeadlineExceeded" || (reason._tag === "Unavailable" && reason.sent)
+
+/** Errors of the operation pass; all else that can end a call becomes an error that says what happened. */
+const explain = (
+  settings: Settings,
+  state: State,
+  name: OperationName,
+  cause: Cause.Cause<unknown>
+): Cause.Cause<unknown> => {
+  const url = settings.endpoint.shown
+  if (Cause.hasDies(cause)) return Cause.fail(broken(url, `failed in ${name}: ${describe(Cause.squash(cause))}`))
+  if (Cause.hasFails(cause)) return cause
+  // Nobody here interrupted the call, or this would not run.
+  return Cause.fail(state.closed ? storeClosed(url, true) : connectionLost(url, "the server gave the call up"))
+}

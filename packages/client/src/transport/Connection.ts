@@ -1,0 +1,133 @@
+/** The life of one socket: it opens, carries answers, is asked for signs of life, and ends by an error. */
+import type { JobStoreError } from "@jobwire/protocol"
+import { Effect, type Scope } from "effect"
+import { type RpcMessage, RpcSerialization } from "effect/rpc"
+import { Socket } from "effect/socket"
+import { broken, connectionLost, describe, type ShownUrl } from "../Faults.ts"
+import { sleep } from "../LiveClock.ts"
+import type { Settings } from "../Options.ts"
+import { subprotocols } from "../Token.ts"
+import type { Multiplexer } from "./Multiplexer.ts"
+import type { Answer } from "./Transport.ts"
+
+/** Makes a socket; it may still be connecting. */
+export type OpenSocket = (url: string, protocols: Array<string>) => Socket.WebSocketLike
+
+/** Hands an answer to the RPC client that made the call. */
+export type Deliver = (clientId: number, answer: RpcMessage.FromServerEncoded) => Effect.Effect<void>
+
+// Longer than any answer that the limits of the contract allow, so that only nonsense is refused.
+const serialization = RpcSerialization.makeNdjson({ maxBufferSize: 64 * 1024 * 1024 })
+
+/** An open socket: what it lacks before it ends is only to run it. */
+export interface Connection {
+  /** Carries calls and answers until the connection ends; the error is for the calls whose answers are lost. */
+  readonly carry: Effect.Effect<never, JobStoreError>
+}
+
+/** Opens a socket, for as long as the scope is open. */
+export const connect = Effect.fnUntraced(function* (
+  settings: Settings,
+  openSocket: OpenSocket,
+  calls: Multiplexer,
+  deliver: Deliver
+): Effect.fn.Return<Connection, Socket.SocketError, Scope.Scope> {
+  const { endpoint, token } = settings
+  const socket = yield* Effect.acquireRelease(
+    Effect.try({
+      try: () => openSocket(endpoint.websocket, subprotocols(token)),
+      catch: (cause) => new Socket.SocketError({ reason: new Socket.SocketOpenError({ kind: "Unknown", cause }) })
+    }),
+    (opened) => Effect.sync(() => opened.close(1000))
+  )
+  const { reader } = yield* Socket.fromWebSocket(Effect.succeed(socket))
+  const { pull } = yield* reader
+  yield* Effect.acquireRelease(
+    Effect.sync(() => calls.attach(socket)),
+    () => Effect.sync(() => calls.detach())
+  )
+  const life = { heard: true }
+  return {
+    carry: Effect.raceFirst(
+      receive(endpoint.shown, pull, life, calls, deliver),
+      watch(endpoint.shown, settings.pingIntervalMs, life, calls)
+    )
+  }
+})
+
+interface Life {
+  /** Whether anything came since the last look. */
+  heard: boolean
+}
+
+const receive = Effect.fnUntraced(function* (
+  url: ShownUrl,
+  pull: Socket.Reader["pull"],
+  life: Life,
+  calls: Multiplexer,
+  deliver: Deliver
+): Effect.fn.Return<never, JobStoreError> {
+  const { decode } = serialization.makeUnsafe()
+  while (true) {
+    const frames = yield* Effect.mapError(pull, (error) => connectionLost(url, reasonOf(error)))
+    life.heard = true
+    for (const frame of frames) {
+      const messages = yield* Effect.try({
+        try: () => decode(frame),
+        catch: () => broken(url, `sent something that is no message: ${describe(String(frame).slice(0, 80))}`)
+      })
+      for (const message of messages) {
+        const failure = yield* take(url, message, calls, deliver)
+        if (failure !== undefined) return yield* Effect.fail(failure)
+      }
+    }
+  }
+})
+
+// One message from the server. Gives back an error when the whole connection is beyond use.
+const take = (
+  url: ShownUrl,
+  message: unknown,
+  calls: Multiplexer,
+  deliver: Deliver
+): Effect.Effect<JobStoreError | undefined> => {
+  const tag = typeof message === "object" && message !== null && "_tag" in message ? message._tag : undefined
+  switch (tag) {
+    case "Exit": {
+      // A message of that tag has this shape, or its contents fail to decode later on.
+      const answer = message as Answer
+      const call = calls.settle(answer.requestId)
+      return call === undefined ? Effect.undefined : Effect.as(deliver(call.clientId, answer), undefined)
+    }
+    case "Pong":
+      return Effect.undefined
+    case "Defect":
+      return Effect.succeed(broken(url, `failed: ${describe((message as { defect?: unknown }).defect)}`))
+    default:
+      return Effect.succeed(broken(url, `sent something that is no answer: ${describe(message)}`))
+  }
+}
+
+// A connection whose other end has vanished stays open without a word. Two silent intervals in a row end it: after one
+// alone, a program that was busy itself may not have come to read yet.
+const watch = Effect.fnUntraced(function* (
+  url: ShownUrl,
+  intervalMs: number,
+  life: Life,
+  calls: Multiplexer
+): Effect.fn.Return<never, JobStoreError> {
+  let silent = 0
+  while (true) {
+    yield* sleep(intervalMs)
+    silent = life.heard ? 0 : silent + 1
+    if (silent === 2) return yield* Effect.fail(connectionLost(url, `no sign of life for ${2 * intervalMs} ms`))
+    life.heard = false
+    calls.ping()
+  }
+})
+
+const reasonOf = ({ reason }: Socket.SocketError): string => {
+  if (reason._tag !== "SocketCloseError") return describe(reason.message)
+  const words = reason.closeReason ? ` (${describe(reason.closeReason)})` : ""
+  return `it was closed with code ${reason.code}${words}`
+}

@@ -1,0 +1,97 @@
+/** Calls over HTTP: one POST each. A call that could not even leave is tried again while an outage may last. */
+import type { JobStoreError } from "@jobwire/protocol"
+import { Effect } from "effect"
+import { type HttpClient, HttpClientRequest } from "effect/http"
+import { RpcClient, RpcSerialization } from "effect/rpc"
+import { broken, describe, noAnswer } from "../Faults.ts"
+import { live } from "../LiveClock.ts"
+import type { Settings } from "../Options.ts"
+import { insist } from "../Patience.ts"
+import { authorized } from "../Token.ts"
+import { networkError, readReply, refusalOf, type Reply } from "./Responses.ts"
+import { type Answer, type Call, failed, isOpenEnded, refuseLong, type Transport } from "./Transport.ts"
+
+/** Two clients, so that parked waits never hold the connections that calls need. */
+export interface HttpClients {
+  readonly calls: HttpClient.HttpClient
+  readonly waits: HttpClient.HttpClient
+}
+
+const json = RpcSerialization.json
+const { encode } = json.makeUnsafe()
+
+/** A transport over HTTP. It holds nothing of its own: the clients' owner closes their connections. */
+export const makeHttp = (settings: Settings, clients: HttpClients): Effect.Effect<Transport> =>
+  RpcClient.Protocol.make((answer) =>
+    Effect.succeed({
+      send: (clientId, message) =>
+        message._tag === "Request"
+          ? exchange(settings, clients, message).pipe(
+              Effect.catch((error) => Effect.succeed(failed(message.id, error))),
+              Effect.flatMap((exit) => answer(clientId, exit)),
+              live
+            )
+          : // A call that is interrupted closes its request, and that is what tells the server.
+            Effect.void,
+      supportsAck: false,
+      supportsTransferables: false,
+      codecFor: json.codecFor
+    })
+  )
+
+const exchange = (settings: Settings, clients: HttpClients, call: Call): Effect.Effect<Answer, JobStoreError> => {
+  // The serialization is JSON, whose text is a string.
+  const message = encode(call) as string
+  const refusal = refuseLong(call, message)
+  if (refusal !== undefined) return Effect.fail(refusal)
+  const request = requestOf(settings, call, message)
+  const client = isOpenEnded(call) ? clients.waits : clients.calls
+  const url = settings.endpoint.shown
+  const attempt = client.execute(request).pipe(
+    Effect.flatMap(readReply),
+    Effect.mapError((error) => networkError(url, error, true)),
+    Effect.flatMap((reply) => answerIn(url, reply, call, message.length)),
+    withinDeadline(settings, call)
+  )
+  return insist(attempt, { while: neverSent, forMs: settings.outageTimeoutMs })
+}
+
+const neverSent = ({ reason }: JobStoreError): boolean => reason._tag === "Unavailable" && !reason.sent
+
+const requestOf = (settings: Settings, call: Call, message: string): HttpClientRequest.HttpClientRequest => {
+  const request = HttpClientRequest.post(settings.endpoint.http).pipe(
+    HttpClientRequest.bodyText(message, json.contentType),
+    (bare) => authorized(bare, settings.token)
+  )
+  return isOpenEnded(call) ? HttpClientRequest.setHeader(request, "prefer", `wait=${settings.waitSeconds}`) : request
+}
+
+// The server ends a hold in time; one that it does not end is a connection that has died.
+const withinDeadline = (settings: Settings, call: Call) => {
+  const afterMs = settings.callTimeoutMs + (isOpenEnded(call) ? settings.waitSeconds * 1000 : 0)
+  return Effect.timeoutOrElse({
+    duration: afterMs,
+    orElse: () => Effect.fail(noAnswer(settings.endpoint.shown, afterMs))
+  })
+}
+
+const answerIn = (url: string, reply: Reply, call: Call, size: number): Effect.Effect<Answer, JobStoreError> => {
+  if (reply.status < 200 || reply.status > 299) return Effect.fail(refusalOf(url, reply, { size, sent: true }))
+  const messages = parse(reply.text)
+  const exit = messages.find((message): message is Answer => isExit(message) && message.requestId === call.id)
+  return exit === undefined
+    ? Effect.fail(broken(url, `sent no answer to ${call.tag} but ${describe(reply.text) || "nothing"}`))
+    : Effect.succeed(exit)
+}
+
+const parse = (text: string): ReadonlyArray<unknown> => {
+  try {
+    const value: unknown = JSON.parse(text)
+    return Array.isArray(value) ? value : [value]
+  } catch {
+    return []
+  }
+}
+
+const isExit = (message: unknown): message is Answer =>
+  typeof message === "object" && message !== null && "_tag" in message && message._tag === "Exit" && "exit" in message

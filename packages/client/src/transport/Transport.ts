@@ -1,0 +1,39 @@
+/**
+ * What the two transports share. A transport carries the messages of `effect/rpc`; what goes wrong on the way it answers
+ * itself, with the exit that the server would have sent for that error.
+ */
+import { JobStoreError, Json, limitExceeded } from "@jobwire/protocol"
+import { Schema } from "effect"
+import type { RpcClient, RpcMessage } from "effect/rpc"
+
+/** The protocol of an RPC client. */
+export type Transport = RpcClient.Protocol["Service"]
+
+/** The message of one call. */
+export type Call = RpcMessage.RequestEncoded
+
+/** The message that ends one call. */
+export type Answer = RpcMessage.ResponseExitEncoded
+
+/** The longest message a server takes, in bytes: a longer one would end the connection of all calls beside it. */
+export const messageBytes = 16 * 1024 * 1024
+
+/** Whether the call is answered only when something happens, so that no deadline holds for it. */
+export const isOpenEnded = (call: Call): boolean => call.tag === "awaitWake"
+
+const encodeError = Schema.encodeSync(Schema.toCodecJson(JobStoreError))
+
+/** The answer to a call that failed on its way. Every operation may fail with this error. */
+export const failed = (requestId: string | number, error: JobStoreError): Answer => ({
+  _tag: "Exit",
+  requestId,
+  exit: { _tag: "Failure", cause: [{ _tag: "Fail", error: encodeError(error) }] }
+})
+
+/** Why a call is not sent at all: its message is too long. */
+export const refuseLong = (call: Call, message: string): JobStoreError | undefined => {
+  // No UTF-16 unit takes more than three bytes.
+  if (message.length * 3 <= messageBytes) return undefined
+  const size = Json.utf8Length(message)
+  return size > messageBytes ? limitExceeded(`the message of ${call.tag}`, size, messageBytes, "bytes") : undefined
+}
