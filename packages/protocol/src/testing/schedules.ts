@@ -124,7 +124,8 @@ const upserts = (test: Kit.Test) => {
       if (given === undefined) return assert.fail("there is no schedule")
       // The store gave what was put in.
       const mine = given.payload as typeof payload
-      mine.list.push(3)
+      // A store may also give records that cannot be changed.
+      Reflect.set(mine.list, 1, 3)
       yield* areSchedules(store, [schedule("key", { payload: { list: [1] }, metadata: { k: "v" } })])
     }))
 }
