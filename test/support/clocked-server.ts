@@ -12,14 +12,12 @@ const [, , driver, folder = ""] = process.argv
 const led = LedClock.make()
 
 const stores =
-  driver === "sqlite"
-    ? SqliteJobStore.layerStores({ filename: join(folder, "jobs.db") })
-    : MemoryJobStore.layerStores()
+  driver === "sqlite" ? SqliteJobStore.layerStores({ filename: join(folder, "jobs.db") }) : MemoryJobStore.layerStores()
 
 const ready = Layer.effectDiscard(
   Effect.gen(function* () {
     const { address } = yield* HttpServer.HttpServer
-    process.send?.({ port: address._tag === "TcpAddress" ? address.port : undefined })
+    process.send?.({ port: "port" in address ? address.port : undefined })
   })
 )
 

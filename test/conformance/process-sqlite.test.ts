@@ -1,0 +1,18 @@
+/** The suite with the server in another process, whose clock the test leads. */
+import { jobStoreConformance } from "@jobwire/protocol/testing"
+import { afterAll, beforeAll } from "vitest"
+import * as ClockedProcess from "../support/clocked-process.ts"
+
+let server: ClockedProcess.ClockedProcess
+
+beforeAll(async () => {
+  server = await ClockedProcess.start("sqlite")
+})
+
+afterAll(() => server.stop())
+
+for (const transport of ["websocket", "http"] as const) {
+  jobStoreConformance(`sqlite in another process over ${transport}`, () =>
+    ClockedProcess.layer(() => server, transport)
+  )
+}
