@@ -1,0 +1,18 @@
+/** The entry of `jobwire`. */
+import "effect/schema/SchemaJITCompiler/enable"
+import "./QuietSqlite.ts"
+import { Effect } from "effect"
+import { run } from "./Cli.ts"
+import { listen } from "./Signals.ts"
+
+// A reader that has seen enough, such as `head`, is no failure.
+process.stdout.on("error", (error: NodeJS.ErrnoException) => process.exit(error.code === "EPIPE" ? 0 : 1))
+
+const main = Effect.flatMap(listen, (signals) => run(process.argv.slice(2), signals))
+
+Effect.runCallback(main, {
+  onExit: (exit) => {
+    process.exitCode = exit._tag === "Success" ? exit.value : 1
+    process.exit()
+  }
+})
