@@ -10,9 +10,10 @@
  *
  * `docs/effect-mq.md` says what stays as it was and what differs.
  */
-import { JobStore as Ours, Limits } from "@jobwire/protocol"
+import { type JobStoreError, JobStore as Ours, Limits } from "@jobwire/protocol"
 import { type Context, Effect, Layer } from "effect"
 import { JobStore as Theirs } from "effect-mq"
+import * as RemoteJobStore from "../RemoteJobStore.ts"
 import { make } from "./EffectMqJobStore.ts"
 
 export { make } from "./EffectMqJobStore.ts"
@@ -35,3 +36,23 @@ export const layerFor = <Id, From = Ours.JobStore>(
 
 /** The Jobwire store as effect-mq's default store. */
 export const layer: Layer.Layer<Theirs.JobStore, never, Ours.JobStore> = layerFor(Theirs.JobStore)
+
+/** A store on a Jobwire server as the effect-mq store under `key`. Fails only when the options are wrong. */
+export const layerRemoteFor = <Id>(
+  key: Context.Key<Id, Theirs.Service>,
+  options: RemoteJobStore.Options
+): Layer.Layer<Id, JobStoreError> =>
+  Layer.effect(
+    key,
+    Effect.gen(function* () {
+      const limits = options.limits ?? (yield* Limits.CurrentLimits)
+      return make(yield* RemoteJobStore.make(options), limits)
+    })
+  )
+
+/**
+ * A store on a Jobwire server as effect-mq's default store. In Node, {@link layer} over the `RemoteJobStore.layer` of
+ * `@jobwire/client/node` is faster.
+ */
+export const layerRemote = (options: RemoteJobStore.Options): Layer.Layer<Theirs.JobStore, JobStoreError> =>
+  layerRemoteFor(Theirs.JobStore, options)
