@@ -1,7 +1,6 @@
 /**
  * What a transition does, as data. The core decides; a driver writes all of it in one atomic step.
  */
-import type { JobNotFoundError, LockLostError } from "@jobwire/protocol"
 import type { KeepCut } from "./Retention.ts"
 import type { AttemptRow, ChildRow, JobRow, OutboxDraft } from "./JobRow.ts"
 
@@ -26,11 +25,3 @@ export interface Decision {
   /** The job can be claimed now, or soon: wake a taker of its queue. */
   readonly wakes?: boolean
 }
-
-/** Nothing to write: the call is a repeat of one that was already carried out. */
-export interface Replayed {
-  readonly _tag: "Replayed"
-}
-
-/** What the lease rules say of a caller's token. */
-export type LeaseRefusal = LockLostError | JobNotFoundError

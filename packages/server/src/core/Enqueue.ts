@@ -1,6 +1,6 @@
 /** The row of a new job, and of a delayed job whose content a later enqueue replaces. */
 import type { BackoffPolicy, EnqueueRequest, KeepPolicy, KeepRule } from "@jobwire/protocol"
-import type { JobRow, NewJobRow } from "./JobRow.ts"
+import type { JobRow } from "./JobRow.ts"
 import { toText } from "./JsonText.ts"
 import { wholeMs } from "./Time.ts"
 
@@ -48,28 +48,41 @@ const content = (request: EnqueueRequest, now: number): Content => ({
   runAt: now + wholeMs(request.delayMs)
 })
 
-/** A new job under this id. */
-export const newJob = (id: string, request: EnqueueRequest, now: number): NewJobRow => ({
-  id,
-  name: request.name,
-  queue: request.queue,
-  state: request.delayMs > 0 ? "delayed" : "waiting",
-  ...content(request, now),
-  attemptsMade: 0,
-  stalledCount: 0,
-  cancelRequested: false,
-  dedupeKey: request.dedupe?.key,
-  parent: optionally(request.parent, frozen),
-  flow: undefined,
-  enqueuedAt: now,
-  processedAt: undefined,
-  finishedAt: undefined,
-  exit: undefined,
-  failedReason: undefined,
-  token: undefined,
-  lockUntil: undefined,
-  ledgerLength: 0
-})
+/** A new job under this id, `seq` being its number in the store and its place in line. */
+export const newJob = (id: string, seq: number, request: EnqueueRequest, now: number): JobRow => {
+  const { attemptsMax, backoff, keep, metadata, payload, priority, runAt, timeoutMs, trace } = content(request, now)
+  return {
+    id,
+    seq,
+    place: seq,
+    name: request.name,
+    queue: request.queue,
+    payload,
+    metadata,
+    state: request.delayMs > 0 ? "delayed" : "waiting",
+    priority,
+    attemptsMax,
+    attemptsMade: 0,
+    stalledCount: 0,
+    backoff,
+    keep,
+    timeoutMs,
+    cancelRequested: false,
+    dedupeKey: request.dedupe?.key,
+    trace,
+    parent: optionally(request.parent, frozen),
+    flow: undefined,
+    runAt,
+    enqueuedAt: now,
+    processedAt: undefined,
+    finishedAt: undefined,
+    exit: undefined,
+    failedReason: undefined,
+    token: undefined,
+    lockUntil: undefined,
+    ledgerLength: 0
+  }
+}
 
 /** The delayed job with the content and the delay of a later enqueue; it keeps its id, its place and its ledger. */
 export const replace = (row: JobRow, request: EnqueueRequest, now: number): JobRow => ({

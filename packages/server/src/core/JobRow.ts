@@ -23,9 +23,6 @@ export interface JobRow extends Omit<JobRecord, "payload" | "exit"> {
   readonly ledgerLength: number
 }
 
-/** A job that is not in the store yet, so has no `seq` and `place`. */
-export type NewJobRow = Omit<JobRow, "seq" | "place">
-
 /** One ledger entry. `token` and `acked` remember the ack that wrote it, so that the same ack again is known. */
 export interface AttemptRow extends Omit<AttemptRecord, "exit"> {
   readonly exit: JsonText

@@ -46,8 +46,7 @@ export const enqueueIn = (
   if (verdict !== undefined && verdict._tag !== "Free") return dedupe(unit, request, verdict)
   const id = request.id ?? newId()
   if (id === undefined) return undefined
-  const place = tables.jobs.next()
-  tables.jobs.insert({ ...newJob(id, request, now), seq: place, place })
+  tables.jobs.insert(newJob(id, tables.jobs.next(), request, now))
   if (request.dedupe !== undefined) tables.dedupes.put(take(request.name, request.dedupe, id, now))
   unit.wakes.job(request.queue, request.name)
   return { id, duplicate: false }

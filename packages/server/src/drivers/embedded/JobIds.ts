@@ -6,14 +6,22 @@ import type { IdGenerator } from "./StoreOptions.ts"
 /** How often an application's generator may give an id that is taken before the enqueue is given up. */
 export const mostDraws = 5
 
+let lastTime = 0
+let ofThisTime = 0
+
 /**
- * A version 7 UUID: its first 48 bits are the time, so that ids grow with it and lie close together in an index, and 74
- * are random, so that nobody guesses one and no caller can have used it.
+ * A version 7 UUID: its first 48 bits are the time and the next 12 count within it, so that ids of one process grow and lie
+ * close together in an index; 62 bits are random, so that nobody guesses one and no caller can have used it.
  */
 export const drawId = (now: number): string => {
-  const time = Math.max(0, Math.trunc(now)).toString(16).padStart(12, "0").slice(-12)
-  return `${time.slice(0, 8)}-${time.slice(8)}-7${crypto.randomUUID().slice(15)}`
+  const ms = Math.max(0, Math.trunc(now))
+  ofThisTime = ms === lastTime ? (ofThisTime + 1) & 0xfff : 0
+  lastTime = ms
+  const time = hex(ms, 12)
+  return `${time.slice(0, 8)}-${time.slice(8)}-7${hex(ofThisTime, 3)}${crypto.randomUUID().slice(18)}`
 }
+
+const hex = (value: number, digits: number): string => value.toString(16).padStart(digits, "0").slice(-digits)
 
 /** Draws from an application's generator, and checks what it gave. */
 export const drawFrom = (

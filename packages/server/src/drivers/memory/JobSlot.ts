@@ -1,6 +1,6 @@
 /** Where a job is kept: indexes hold the slot, and a transition puts another row into it. */
 import type { AttemptRow, JobRow } from "../../core/JobRow.ts"
-import { compareText, type OrderBy, orderValue } from "../../core/Order.ts"
+import { compareText } from "../../core/Order.ts"
 import type { Compare, OrderedIndex } from "./OrderedIndex.ts"
 
 /** One job. Whoever changes `row` first takes the slot out of the indexes whose order the change touches. */
@@ -21,16 +21,20 @@ export interface MakeIndex {
 export const byLine: Compare<JobSlot> = (one, other) =>
   other.row.priority - one.row.priority || one.row.place - other.row.place
 
-/** The order of delayed jobs. */
-export const byRunAt: Compare<JobSlot> = (one, other) =>
+/** The order of delayed jobs in their lane. */
+export const byDueTime: Compare<JobSlot> = (one, other) =>
   one.row.runAt - other.row.runAt || one.row.place - other.row.place
 
 /** The order of retention: oldest end first, then oldest job. */
 export const byEnd: Compare<JobSlot> = (one, other) =>
   (one.row.finishedAt ?? 0) - (other.row.finishedAt ?? 0) || one.row.seq - other.row.seq
 
-/** The order of a list. */
-export const byValue =
-  (orderBy: OrderBy): Compare<JobSlot> =>
-  (one, other) =>
-    orderValue(one.row, orderBy) - orderValue(other.row, orderBy) || compareText(one.row.id, other.row.id)
+/** The orders of lists. */
+export const byEnqueuedAt: Compare<JobSlot> = (one, other) =>
+  one.row.enqueuedAt - other.row.enqueuedAt || compareText(one.row.id, other.row.id)
+
+export const byRunAt: Compare<JobSlot> = (one, other) =>
+  one.row.runAt - other.row.runAt || compareText(one.row.id, other.row.id)
+
+export const byFinishedAt: Compare<JobSlot> = (one, other) =>
+  (one.row.finishedAt ?? 0) - (other.row.finishedAt ?? 0) || compareText(one.row.id, other.row.id)

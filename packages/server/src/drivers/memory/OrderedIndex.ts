@@ -46,16 +46,12 @@ export class OrderedIndex<A> {
 
   /** Takes an item out; answers whether it was there. */
   delete(item: A): boolean {
+    if (this.first === item) return this.#remove(0, 0)
     const at = this.#chunkOf((other) => this.#compare(other, item) < 0)
     const chunk = this.#chunks[at]
     if (chunk === undefined) return false
     const index = partition(chunk, (other) => this.#compare(other, item) < 0)
-    if (index >= chunk.length || this.#compare(chunk[index] as A, item) !== 0) return false
-    if (index === 0) chunk.shift()
-    else chunk.splice(index, 1)
-    if (chunk.length === 0) this.#chunks.splice(at, 1)
-    this.#size--
-    return true
+    return index < chunk.length && this.#compare(chunk[index] as A, item) === 0 && this.#remove(at, index)
   }
 
   /** Walks upwards from the first item that `isBefore` does not hold for; it holds for a head of the order. */
@@ -76,6 +72,16 @@ export class OrderedIndex<A> {
       const chunk = this.#chunks[at] as Array<A>
       for (; index >= 0; index--) yield chunk[index] as A
     }
+  }
+
+  #remove(at: number, index: number): true {
+    // The place was found in the index.
+    const chunk = this.#chunks[at] as Array<A>
+    if (index === 0) chunk.shift()
+    else chunk.splice(index, 1)
+    if (chunk.length === 0) this.#chunks.splice(at, 1)
+    this.#size--
+    return true
   }
 
   #insert(item: A): void {

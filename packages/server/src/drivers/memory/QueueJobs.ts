@@ -1,5 +1,5 @@
 /** The jobs of one queue that are not finished: in line, delayed, or held by a token. */
-import { byLine, byRunAt, type JobSlot, type MakeIndex } from "./JobSlot.ts"
+import { byDueTime, byLine, type JobSlot, type MakeIndex } from "./JobSlot.ts"
 import { Lanes } from "./Lanes.ts"
 import { addTo, noCounts } from "./StateCounts.ts"
 
@@ -15,7 +15,7 @@ export class QueueJobs {
 
   constructor(makeIndex: MakeIndex) {
     this.#waiting = new Lanes(makeIndex, byLine)
-    this.#delayed = new Lanes(makeIndex, byRunAt)
+    this.#delayed = new Lanes(makeIndex, byDueTime)
   }
 
   get isEmpty(): boolean {
