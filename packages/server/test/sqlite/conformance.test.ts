@@ -1,4 +1,31 @@
+/**
+ * The suite, every test on a new store of one database: opening a file a test would take most of the time. Without a sync
+ * a commit, which other tests are about.
+ */
+import { JobStore } from "@jobwire/protocol"
 import { jobStoreConformance } from "@jobwire/protocol/testing"
-import * as SqliteJobStore from "../../src/drivers/sqlite/SqliteJobStore.ts"
+import { Effect, Exit, Layer, Scope } from "effect"
+import { afterAll, beforeAll } from "vitest"
+import * as EmbeddedJobStore from "../../src/drivers/embedded/EmbeddedJobStore.ts"
+import { openStorages } from "../../src/drivers/sqlite/SqliteStores.ts"
+import { newFilename } from "./support.ts"
 
-jobStoreConformance("SqliteJobStore", () => SqliteJobStore.layer({ filename: ":memory:" }))
+const scope = Scope.makeUnsafe()
+let storageOf: Effect.Success<ReturnType<typeof openStorages>>
+let stores = 0
+
+beforeAll(async () => {
+  const opened = Effect.flatMap(newFilename, (filename) => openStorages({ filename, synchronous: "normal" }))
+  storageOf = await Effect.runPromise(Scope.provide(opened, scope))
+})
+afterAll(() => Effect.runPromise(Scope.close(scope, Exit.void)))
+
+jobStoreConformance("SqliteJobStore", () =>
+  Layer.effect(
+    JobStore.JobStore,
+    Effect.suspend(() => storageOf({ tenant: "conformance", store: `store-${stores++}` })).pipe(
+      Effect.flatMap((storage) => EmbeddedJobStore.make(storage)),
+      Effect.orDie
+    )
+  )
+)
