@@ -225,22 +225,6 @@ const races = (test: Kit.Test) => {
       yield* Kit.isJob(store, held.id, { state: "cancelled", cancelRequested: false, exit: undefined })
       yield* Kit.isLedger(store, held.id, [Kit.run(1, "cancelled")])
     }))
-
-  for (const keys of [["left", "right"], []]) {
-    test(`FanOut into ${keys.length} children settles as cancelled by a pending cancel request`, (store) =>
-      Effect.gen(function* () {
-        const held = yield* addCancelling(store)
-        yield* Kit.pass(50)
-        yield* store.ack(held.id, held.token, Flow.fanOut(keys.map((key) => Flow.child(held.id, key))))
-        yield* Kit.isJob(store, held.id, {
-          state: "cancelled",
-          cancelRequested: false,
-          attemptsMade: 0,
-          finishedAt: Kit.start + 50
-        })
-        yield* Kit.takeNothing(store)
-      }))
-  }
 }
 
 export const ack = (test: Kit.Test) =>

@@ -168,39 +168,6 @@ const acks = (test: Kit.Test) => {
       assert.notStrictEqual(Exit.isSuccess(acked), Exit.isSuccess(released))
       yield* Kit.isJob(store, held.id, { state: Exit.isSuccess(acked) ? "completed" : "waiting" })
     }))
-
-  test("the last reports of a flow settle its parent once", (store) =>
-    Effect.gen(function* () {
-      const keys = Array.from({ length: 20 }, (_, index) => `child-${index}`)
-      const parent = yield* Flow.addParent(store, keys)
-      const results = yield* atOnce(20, (index) =>
-        store.recordChildResults([Flow.report(parent.id, `child-${index}`, "completed")])
-      )
-      assert.isTrue(results.flat().every(({ applied }) => applied))
-      assert.strictEqual(results.flat().filter(({ parentSettled }) => parentSettled).length, 1)
-      yield* Flow.isParent(store, parent.id, "waiting", Flow.flow({ completed: 20 }))
-    }))
-
-  test("one report many times is applied once", (store) =>
-    Effect.gen(function* () {
-      const parent = yield* Flow.addParent(store, ["a", "b"])
-      const results = yield* atOnce(10, () => store.recordChildResults([Flow.report(parent.id, "a", "completed")]))
-      assert.strictEqual(results.flat().filter(({ applied }) => applied).length, 1)
-      yield* Flow.isParent(store, parent.id, "waiting-children", Flow.flow({ pending: 1, completed: 1 }))
-    }))
-
-  test("reports that span flows in opposite orders all end", (store) =>
-    Effect.gen(function* () {
-      const keys = Array.from({ length: 10 }, (_, index) => `${index}`)
-      yield* Flow.addParent(store, keys, { fields: { id: "one" } })
-      yield* Flow.addParent(store, keys, { fields: { id: "two" } })
-      yield* atOnce(10, (index) => {
-        const reports = ["one", "two"].map((id) => Flow.report(id, `${index}`, "completed"))
-        return store.recordChildResults(index % 2 === 0 ? reports : reports.toReversed())
-      })
-      yield* Flow.isParent(store, "one", "waiting", Flow.flow({ completed: 10 }))
-      yield* Flow.isParent(store, "two", "waiting", Flow.flow({ completed: 10 }))
-    }))
 }
 
 const byHand = (test: Kit.Test) => {
@@ -233,6 +200,30 @@ const byHand = (test: Kit.Test) => {
       const reported = (yield* atOnce(10, () => store.recoverStalled({ maxStalledCount: 5 }))).flat()
       assert.deepStrictEqual(reported.map(({ id }) => id).toSorted(), ["a", "b", "c"])
       for (const id of ["a", "b", "c"]) yield* Kit.isJob(store, id, { state: "waiting", stalledCount: 1 })
+    }))
+
+  test("whoever looks meanwhile sees every job once, and in one state", (store) =>
+    Effect.gen(function* () {
+      yield* Kit.addAll(
+        store,
+        Array.from({ length: 20 }, (_, index) => `job-${index}`)
+      )
+      const work = Effect.gen(function* () {
+        const first = yield* Kit.take(store)
+        yield* store.ack(first.id, first.token, Kit.again())
+        const second = yield* Kit.take(store)
+        yield* store.ack(second.id, second.token, Kit.complete())
+      })
+      const look = Effect.gen(function* () {
+        const byState = yield* store.counts()
+        const total = Object.values(byState).reduce((sum, each) => sum + each, 0)
+        assert.strictEqual(total, 20, JSON.stringify(byState))
+        const { items } = yield* store.list({})
+        assert.strictEqual(new Set(items.map(({ id }) => id)).size, 20)
+        assert.lengthOf(items, 20)
+      })
+      yield* atOnce(40, (index) => (index % 2 === 0 ? work : Effect.repeat(look, { times: 3 })))
+      assert.strictEqual((yield* store.counts()).completed, 20)
     }))
 
   test("an enqueue that is interrupted happens wholly or not at all", (store) =>

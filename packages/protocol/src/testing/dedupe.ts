@@ -3,7 +3,6 @@ import { assert, describe } from "@effect/vitest"
 import { Effect } from "effect"
 import type { DedupePolicy } from "../Policy.ts"
 import * as States from "./stateKit.ts"
-import * as Flow from "./flowKit.ts"
 import * as Kit from "./kit.ts"
 
 const key = (fields?: Partial<DedupePolicy>) => ({ dedupe: Kit.dedupe("key", fields) })
@@ -134,14 +133,6 @@ const held = (test: Kit.Test) => {
       const next = yield* Kit.addAndTake(store, key(), { lockDurationMs: 10 })
       yield* Kit.pass(10)
       assert.deepStrictEqual(yield* store.recoverStalled({ maxStalledCount: 0 }), [{ id: next.id, failed: true }])
-      yield* isFree(store)
-    }))
-
-  test("a fail-fast flow that fails frees the key of its parent", (store) =>
-    Effect.gen(function* () {
-      const parent = yield* Flow.addParent(store, ["a", "b"], { failFast: true, fields: key() })
-      yield* isDropped(store, parent.id)
-      yield* Flow.records(store, [Flow.report(parent.id, "a", "failed")], [Flow.settled])
       yield* isFree(store)
     }))
 

@@ -1,7 +1,6 @@
 /** What people do to single jobs by hand: `retry`, `promote`, `remove`. */
 import { assert, describe } from "@effect/vitest"
 import { Effect } from "effect"
-import * as Flow from "./flowKit.ts"
 import * as Kit from "./kit.ts"
 import * as States from "./stateKit.ts"
 
@@ -50,16 +49,6 @@ const retry = (test: Kit.Test) => {
       yield* Kit.isJob(store, "job", { state: "waiting", stalledCount: 0, failedReason: undefined })
       yield* stall
       assert.deepStrictEqual(yield* store.recoverStalled({ maxStalledCount: 1 }), [{ id: "job", failed: false }])
-    }))
-
-  test("the flow of a failed parent is kept", (store) =>
-    Effect.gen(function* () {
-      const parent = yield* Flow.addParent(store, ["a", "b"], { failFast: true })
-      yield* Flow.records(store, [Flow.report(parent.id, "a", "failed")], [Flow.settled])
-      const { flow } = yield* Kit.find(store, parent.id)
-      yield* store.retry(parent.id)
-      yield* Kit.isJob(store, parent.id, { state: "waiting", flow })
-      assert.deepStrictEqual((yield* Kit.take(store)).job.flow, flow)
     }))
 
   for (const state of States.states.filter((state) => state !== "failed")) {
@@ -144,22 +133,6 @@ const remove = (test: Kit.Test) => {
   test("an unknown id is false", (store) =>
     Effect.gen(function* () {
       assert.isFalse(yield* store.remove("nobody"))
-    }))
-
-  test("a settled parent is removed with its dependency rows, also those that owe a cascade", (store) =>
-    Effect.gen(function* () {
-      const parent = yield* Flow.addParent(store, ["a", "b"])
-      yield* store.cancel(parent.id)
-      assert.isTrue(yield* store.remove(parent.id))
-      yield* Flow.areRows(store, parent.id, [])
-      assert.deepStrictEqual(yield* store.flowSweepWork({ pendingAgeMs: 0 }), { reconcile: [], cascade: [] })
-    }))
-
-  test("removing a child writes nothing to the outbox", (store) =>
-    Effect.gen(function* () {
-      const id = yield* Kit.add(store, { parent: Flow.parentLink("above", "me") })
-      assert.isTrue(yield* store.remove(id))
-      assert.deepStrictEqual(yield* store.peekOutbox({ limit: 10 }), [])
     }))
 
   test("the id of a removed job can be used again, for a job without a past", (store) =>

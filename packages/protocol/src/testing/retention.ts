@@ -171,45 +171,6 @@ const paths = (test: Kit.Test) => {
       yield* store.ack(retried.id, retried.token, Kit.again())
       yield* Kit.isGone(store, retried.id)
     }))
-
-  test("a fail-fast flow that fails applies keep to its parent", (store) =>
-    Effect.gen(function* () {
-      yield* Kit.addFinished(store, "failed", { id: "older" })
-      yield* Flow.addParent(store, ["a"], {
-        failFast: true,
-        fields: { id: "parent", ...keep("failed", { count: 0 }) }
-      })
-      yield* Flow.records(store, [Flow.report("parent", "a", "failed")], [Flow.settled])
-      yield* Kit.areStates(store, { older: "gone", parent: "gone" })
-    }))
-
-  test("a pruned job takes its ledger and its dependency rows with it", (store) =>
-    Effect.gen(function* () {
-      yield* Flow.addParent(store, ["a"], { fields: { id: "parent" } })
-      yield* Flow.records(store, [Flow.report("parent", "a", "completed")], [Flow.settled])
-      yield* Flow.collect(store, "parent")
-      yield* Kit.pass(1)
-      yield* Kit.addFinished(store, "completed", { ...keep("completed", { count: 1 }) })
-      yield* Kit.isGone(store, "parent")
-      yield* Kit.isLedger(store, "parent", [])
-      yield* Flow.areRows(store, "parent", [])
-    }))
-
-  test("a settled parent that still owes cascades is spared until they are marked", (store) =>
-    Effect.gen(function* () {
-      yield* Flow.addParent(store, ["a", "b"], { fields: { id: "parent", ...keep("cancelled", { count: 0 }) } })
-      yield* store.cancel("parent")
-      yield* Kit.areStates(store, { parent: "cancelled" })
-      const strict = keep("cancelled", { count: 0, ageMs: 0 })
-      yield* Kit.addFinished(store, "cancelled", { id: "later", ...strict })
-      yield* Kit.areStates(store, { parent: "cancelled", later: "gone" })
-      yield* store.markChildrenCascaded("parent", ["a"])
-      yield* Kit.addFinished(store, "cancelled", { ...strict })
-      yield* Kit.areStates(store, { parent: "cancelled" })
-      yield* store.markChildrenCascaded("parent", ["b"])
-      yield* Kit.addFinished(store, "cancelled", { ...strict })
-      yield* Kit.areStates(store, { parent: "gone" })
-    }))
 }
 
 export const retention = (test: Kit.Test) =>
