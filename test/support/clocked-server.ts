@@ -2,6 +2,7 @@
  * A Jobwire server in a process of its own whose clock its parent leads: started by `clocked-process.ts`. Every store name
  * gives a fresh store; `sqlite` as the argument keeps them in a file in the given folder.
  */
+import { NodeRuntime } from "@effect/platform-node"
 import { JobStoreServer, MemoryJobStore, SqliteJobStore } from "@jobwire/server"
 import { Clock, Effect, Layer } from "effect"
 import { HttpServer } from "effect/http"
@@ -33,4 +34,4 @@ const server = ready.pipe(
   Layer.provide(Layer.succeed(Clock.Clock, led.clock))
 )
 
-Effect.runFork(Layer.launch(server))
+NodeRuntime.runMain(Layer.launch(server))
