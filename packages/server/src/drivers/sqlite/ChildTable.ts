@@ -21,10 +21,12 @@ type ChildTuple = [
   request: string
 ]
 
-const selectChild = `
+const selectFrom = (child: string): string => `
   select c.flow_id, c.child_key, c.status, c.cascaded, c.pending_since, c.store_key, c.name, c.child_job_id,
     c.failed_reason, c.exit, r.request
-  from child c join child_request r on r.store = c.store and r.flow_id = c.flow_id and r.child_key = c.child_key`
+  from ${child} join child_request r on r.store = c.store and r.flow_id = c.flow_id and r.child_key = c.child_key`
+
+const selectChild = selectFrom("child c")
 
 /** The statements that find rows; exported for the test that reads their plans. */
 export const findChildren = {
@@ -36,7 +38,8 @@ export const findChildren = {
     where c.store = ? and c.status = 0 and c.pending_since <= ?
       and (c.pending_since, c.flow_id, c.child_key) > (?, ?, ?)
     order by c.pending_since, c.flow_id, c.child_key limit ?`,
-  owedCascade: `${selectChild}
+  // Without the hint the planner walks all rows by their key, in the same order.
+  owedCascade: `${selectFrom("child c indexed by child_owed")}
     where c.store = ? and c.status = 3 and c.cascaded = 0 and (c.flow_id, c.child_key) > (?, ?)
     order by c.flow_id, c.child_key limit ?`,
   owesCascade: "select 1 from child where store = ? and flow_id = ? and status = 3 and cascaded = 0 limit 1"

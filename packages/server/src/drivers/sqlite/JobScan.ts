@@ -24,7 +24,10 @@ type EntryTuple = [value: number, id: string, seq: number]
 type OrderBy = JobQuery["orderBy"]
 type Direction = JobQuery["order"]
 
-/** The value of an order as SQL. Jobs that are not finished count as 0, which keeps them out of the index. */
+/**
+ * The value of an order as SQL. Jobs that are not finished count as 0 in the order by `finishedAt` and are sorted by id
+ * alone: the jobs of a lane and state are all read for it, so that a walk by id does not read all others.
+ */
 const valueColumns = { enqueuedAt: "enqueued_at", runAt: "run_at", finishedAt: "finished_at", unfinished: "0" } as const
 
 /** One chunk of one lane and state, from behind a value and an id; exported for the test that reads its plan. */
@@ -33,7 +36,7 @@ export const chunkOf = (column: keyof typeof valueColumns, order: Direction): st
   const behind = order === "asc" ? ">" : "<"
   const finished = column === "finishedAt" ? "and state >= 4" : ""
   return `
-    select ${value}, id, ${seqOf("key")} from status
+    select ${value}, id, ${seqOf("key")} from status ${column === "unfinished" ? "indexed by status_enqueued" : ""}
     where store = ?1 and lane = ?2 and state = ?3 ${finished}
       and ${value} ${behind}= ?4 and (${value} ${behind} ?4 or id ${behind} ?5)
     order by ${column === "unfinished" ? "" : `${value} ${order},`} id ${order} limit ?6`
