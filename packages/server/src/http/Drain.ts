@@ -27,7 +27,8 @@ export class Drain extends Context.Service<
 
 /** A drain that has not begun. */
 export const make = Effect.fnUntraced(function* (grace: Duration.Input = defaultGrace) {
-  const begun = yield* Deferred.make<void>()
+  // A set, and not a Deferred, which looks through all who wait when one of them leaves.
+  const waiting = new Set<(effect: Effect.Effect<void>) => void>()
   const idle = yield* Deferred.make<void>()
   const finishers = new Set<Effect.Effect<void>>()
   let hasBegun = false
@@ -37,14 +38,18 @@ export const make = Effect.fnUntraced(function* (grace: Duration.Input = default
   }
   const run = Effect.gen(function* () {
     hasBegun = true
-    yield* Deferred.succeed(begun, undefined)
+    for (const resume of waiting) resume(Effect.void)
     settle()
     yield* Effect.raceFirst(Deferred.await(idle), sleep(grace))
     yield* Effect.forEach(finishers, (finish) => finish, { discard: true, concurrency: "unbounded" })
   })
   return Drain.of({
     hasBegun: () => hasBegun,
-    begun: Deferred.await(begun),
+    begun: Effect.callback((resume) => {
+      if (hasBegun) return resume(Effect.void)
+      waiting.add(resume)
+      return Effect.sync(() => waiting.delete(resume))
+    }),
     running: (change) => {
       count += change
       settle()

@@ -6,10 +6,8 @@ import { Duration, Effect } from "effect"
 import type { Socket } from "node:net"
 import { sleep } from "./LiveClock.ts"
 
-/** How long a peer may be silent. A client that waits sends a ping every few seconds. */
-export const longest: Duration.Duration = Duration.seconds(90)
-
-const interval = Duration.seconds(15)
+/** How long a peer may be silent, unless told otherwise. A client that waits sends a ping every few seconds. */
+const defaultLongest: Duration.Input = "90 seconds"
 
 interface Watched {
   bytes: number
@@ -17,7 +15,8 @@ interface Watched {
 }
 
 /** Watches connections until its scope closes. */
-export const make = Effect.gen(function* () {
+export const make = Effect.fnUntraced(function* (longest: Duration.Input = defaultLongest) {
+  const longestMs = Duration.toMillis(longest)
   const watched = new Map<Socket, Watched>()
 
   const look = () => {
@@ -26,13 +25,13 @@ export const make = Effect.gen(function* () {
       if (socket.bytesRead !== seen.bytes) {
         seen.bytes = socket.bytesRead
         seen.since = now
-      } else if (now - seen.since >= Duration.toMillis(longest)) {
+      } else if (now - seen.since >= longestMs) {
         socket.destroy()
       }
     }
   }
 
-  yield* Effect.forkScoped(Effect.forever(Effect.andThen(sleep(interval), Effect.sync(look))))
+  yield* Effect.forkScoped(Effect.forever(Effect.andThen(sleep(longestMs / 6), Effect.sync(look))))
 
   return {
     /** Watches a connection. Answers with a way to stop that. */

@@ -15,8 +15,7 @@ import { RpcClient, RpcSerialization } from "effect/rpc"
 import { Drain, make as makeDrain } from "../../src/http/Drain.ts"
 import * as Handlers from "../../src/http/Handlers.ts"
 import { JobStores } from "../../src/JobStores.ts"
-import { open } from "./support/peer.ts"
-import { call, errorOf, message, post, start, token } from "./support/server.ts"
+import { call, errorOf, start, token } from "./support/server.ts"
 import { make } from "./support/stub-store.ts"
 
 /** A store whose every method answers with its own name and arguments, and remembers them. */
@@ -124,91 +123,6 @@ describe("the handlers", () => {
         })
       }).pipe(Effect.provide(http), Effect.scoped)
       assert.deepStrictEqual(result, { id: "hello", duplicate: false })
-    })
-  )
-})
-
-const faulty = make({
-  getJob: () => Effect.die(new Error("the disk is on fire")),
-  pausedQueues: () => Effect.succeed(["a"]),
-  removeSchedule: () => Effect.interrupt
-}).service
-
-describe("a fault", () => {
-  it.live("in one call is an error of that call alone, on a socket", () =>
-    Effect.gen(function* () {
-      const server = yield* start(faulty)
-      const peer = yield* open(server)
-      peer.send(message("awaitWake", { queues: ["q"], wakeToken: "w" }, "wait"))
-      peer.send(message("getJob", { id: "x" }, "fault"), message("pausedQueues", {}, "good"))
-      const fault = errorOf(yield* peer.exitOf("fault"))
-      assert.deepInclude(fault, { _tag: "JobStoreError", reason: { _tag: "Defect" } })
-      assert.notInclude(JSON.stringify(fault), "disk")
-      assert.deepStrictEqual(yield* peer.exitOf("good"), { _tag: "Success", value: ["a"] })
-      peer.send({ _tag: "Interrupt", requestId: "wait" })
-      assert.strictEqual((yield* peer.exitOf("wait"))._tag, "Failure")
-    })
-  )
-
-  it.live("that cuts a call short is an error that says so, and no interruption of the caller", () =>
-    Effect.gen(function* () {
-      const server = yield* start(faulty)
-      const error = errorOf(yield* call(server, "removeSchedule", { key: "k" }))
-      assert.deepInclude(error, { _tag: "JobStoreError", reason: { _tag: "Unavailable", sent: true } })
-    })
-  )
-
-  it.live("in a message is an error of its call: an unknown operation, a payload of another shape, no tag", () =>
-    Effect.gen(function* () {
-      const server = yield* start(faulty)
-      const peer = yield* open(server)
-      peer.send(message("abracadabra", {}, "unknown"), message("getJob", { id: 7 }, "shape"))
-      peer.send({ _tag: "Request", id: "tagless" }, message("pausedQueues", {}, "good"))
-      assert.include(JSON.stringify(yield* peer.exitOf("unknown")), "abracadabra")
-      assert.include(JSON.stringify(yield* peer.exitOf("shape")), "JobId")
-      assert.include(JSON.stringify(yield* peer.exitOf("tagless")), "tag")
-      assert.strictEqual((yield* peer.exitOf("good"))._tag, "Success")
-    })
-  )
-
-  it.live("in a message that names no call closes the socket of its sender only", () =>
-    Effect.gen(function* () {
-      const server = yield* start(faulty)
-      const bystander = yield* open(server)
-      for (const [text, code] of [
-        ["{not json\n", 1007],
-        ["null\n", 1008],
-        ['{"_tag":"Request"}\n', 1008],
-        ['{"_tag":"Teapot","id":1}\n', 1008]
-      ] as const) {
-        const peer = yield* open(server)
-        peer.socket.send(text)
-        assert.strictEqual(yield* peer.closed, code, text)
-      }
-      bystander.send(message("pausedQueues"))
-      assert.strictEqual((yield* bystander.exitOf(1))._tag, "Success")
-    })
-  )
-
-  it.live("in a body is a problem document", () =>
-    Effect.gen(function* () {
-      const server = yield* start(faulty)
-      const good = message("pausedQueues")
-      for (const body of ["", "{", "7", { _tag: "Ping" }, [good, good], { _tag: "Request", id: {} }]) {
-        const response = yield* post(server, body)
-        assert.strictEqual(response.status, 400, JSON.stringify(body))
-        assert.strictEqual(response.headers.get("content-type"), "application/problem+json")
-      }
-    })
-  )
-
-  it.live("of a call with an id in use closes the socket", () =>
-    Effect.gen(function* () {
-      const server = yield* start(faulty)
-      const peer = yield* open(server)
-      const wait = message("awaitWake", { queues: ["q"], wakeToken: "w" }, 7)
-      peer.send(wait, wait)
-      assert.strictEqual(yield* peer.closed, 1008)
     })
   )
 })
