@@ -4,15 +4,17 @@ import { Effect } from "effect"
 
 const chunkLength = 1000
 
-// A quarter of what a message may have: other calls share the connection, and should not stand behind a long one.
-const chunkBytes = 4 * 1024 * 1024
-
 // A request is on the wire as it is in memory, without what is `undefined`. No UTF-16 unit takes more than three bytes.
 const bytesAtMost = (request: EnqueueRequest): number => JSON.stringify(request).length * 3
 
-/** The requests in chunks, none of them empty. */
-export const chunksOf = (requests: ReadonlyArray<EnqueueRequest>): ReadonlyArray<ReadonlyArray<EnqueueRequest>> => {
+/** The requests in chunks, none of them empty. A chunk of several stays well below the longest message. */
+export const chunksOf = (
+  requests: ReadonlyArray<EnqueueRequest>,
+  maxMessageBytes: number
+): ReadonlyArray<ReadonlyArray<EnqueueRequest>> => {
   const chunks: Array<Array<EnqueueRequest>> = []
+  // Other calls share the connection, and should not stand behind a long one.
+  const chunkBytes = maxMessageBytes / 4
   let chunk: Array<EnqueueRequest> = []
   let bytes = 0
   for (const request of requests) {
@@ -32,10 +34,11 @@ export const chunksOf = (requests: ReadonlyArray<EnqueueRequest>): ReadonlyArray
 /** Enqueues chunk after chunk. When one fails, the error tells of those that went before it. */
 export const enqueueInChunks = Effect.fnUntraced(function* (
   requests: ReadonlyArray<EnqueueRequest>,
+  maxMessageBytes: number,
   enqueueMany: (chunk: ReadonlyArray<EnqueueRequest>) => Effect.Effect<ReadonlyArray<EnqueueResult>, JobStoreError>
 ): Effect.fn.Return<ReadonlyArray<EnqueueResult>, JobStoreError> {
   const results: Array<EnqueueResult> = []
-  for (const chunk of chunksOf(requests)) {
+  for (const chunk of chunksOf(requests, maxMessageBytes)) {
     const done = yield* Effect.mapError(enqueueMany(chunk), (error) =>
       afterChunks(error, results.length, requests.length)
     )

@@ -25,6 +25,8 @@ export interface Options {
   readonly pingInterval?: Duration.Input | undefined
   /** How many seconds the server may hold an `awaitWake` over HTTP: 25 unless given. Proxies often cut at 60. */
   readonly waitSeconds?: number | undefined
+  /** How big a message may be, in bytes: what the server is set to, a little below 16 MiB unless given. */
+  readonly maxMessageBytes?: number | undefined
   /** The limits that arguments are held to before they are sent: those of the layer's context unless given. */
   readonly limits?: Limits.Limits | undefined
 }
@@ -38,8 +40,12 @@ export interface Settings {
   readonly outageTimeoutMs: number
   readonly pingIntervalMs: number
   readonly waitSeconds: number
+  readonly maxMessageBytes: number
   readonly limits: Limits.Limits
 }
+
+// The server's own default. effect/rpc takes messages of up to 16 MiB of text; the rest is room for what is around one.
+const defaultMaxMessageBytes = 16 * 1024 * 1024 - 64 * 1024
 
 const duration = (
   field: string,
@@ -52,6 +58,13 @@ const duration = (
     : Result.fail(invalidArgument(field, 'must be a duration above zero, such as 500 or "30 seconds"'))
 }
 
+const wholeNumber = (field: string, given: number): Result.Result<number, JobStoreError> =>
+  check(
+    given,
+    !(Number.isInteger(given) && given > 0) &&
+      invalidArgument(field, `must be a whole number above zero, and is ${given}`)
+  )
+
 const check = <A>(value: A, problem: JobStoreError | false): Result.Result<A, JobStoreError> =>
   problem === false ? Result.succeed(value) : Result.fail(problem)
 
@@ -60,7 +73,7 @@ export const parseOptions = (options: Options): Effect.Effect<Settings, JobStore
   Effect.gen(function* () {
     const contextLimits = yield* Limits.CurrentLimits
     const limits = options.limits ?? contextLimits
-    const { store, transport = "websocket", waitSeconds = 25 } = options
+    const { store, transport = "websocket" } = options
     const badStore = store !== undefined && (store === "" || store.length > limits.nameLength)
     return yield* Effect.fromResult(
       Result.all({
@@ -79,11 +92,8 @@ export const parseOptions = (options: Options): Effect.Effect<Settings, JobStore
         callTimeoutMs: duration("callTimeout", options.callTimeout, "30 seconds"),
         outageTimeoutMs: duration("outageTimeout", options.outageTimeout, "30 seconds"),
         pingIntervalMs: duration("pingInterval", options.pingInterval, "5 seconds"),
-        waitSeconds: check(
-          waitSeconds,
-          !(Number.isInteger(waitSeconds) && waitSeconds > 0) &&
-            invalidArgument("waitSeconds", `must be a whole number of seconds above zero, and is ${waitSeconds}`)
-        ),
+        waitSeconds: wholeNumber("waitSeconds", options.waitSeconds ?? 25),
+        maxMessageBytes: wholeNumber("maxMessageBytes", options.maxMessageBytes ?? defaultMaxMessageBytes),
         limits: Result.succeed(limits)
       })
     )

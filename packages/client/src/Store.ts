@@ -57,7 +57,7 @@ const serviceOf = (settings: Settings, state: State, client: AnyCall): JobStore.
   const service = methods as unknown as JobStore.Service
   return {
     ...service,
-    enqueueMany: (requests) => enqueueInChunks(requests, service.enqueueMany),
+    enqueueMany: (requests) => enqueueInChunks(requests, settings.maxMessageBytes, service.enqueueMany),
     awaitWake: (queues, wakeToken) =>
       insist(service.awaitWake(queues, wakeToken), {
         while: mayAskAgain,

@@ -42,7 +42,7 @@ export const makeHttp = (settings: Settings, clients: HttpClients): Effect.Effec
 const exchange = (settings: Settings, clients: HttpClients, call: Call): Effect.Effect<Answer, JobStoreError> => {
   // The serialization is JSON, whose text is a string.
   const message = encode(call) as string
-  const refusal = refuseLong(call, message)
+  const refusal = refuseLong(call, message, settings.maxMessageBytes)
   if (refusal !== undefined) return Effect.fail(refusal)
   const request = requestOf(settings, call, message)
   const client = isOpenEnded(call) ? clients.waits : clients.calls

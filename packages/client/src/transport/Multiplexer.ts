@@ -18,7 +18,7 @@ const ping = encodeMessage(RpcMessage.constPing)
 // The `readyState` of a socket that takes messages.
 const open = 1
 
-// A write is cut here. The server takes longer lines, but a write should not hold up the one behind it.
+// No more than this is put together, so that a long message goes alone and a frame is no longer than its message.
 const writeLength = 65_536
 
 /** The calls of one store, and the socket that carries them while there is one. */
@@ -108,11 +108,11 @@ export class Multiplexer {
 const write = (socket: Socket.WebSocketLike, messages: ReadonlyArray<string>): void => {
   let text = ""
   for (const message of messages) {
-    text += message
-    if (text.length >= writeLength) {
+    if (text !== "" && text.length + message.length > writeLength) {
       socket.send(text)
       text = ""
     }
+    text += message
   }
   if (text !== "") socket.send(text)
 }

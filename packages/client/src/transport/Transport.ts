@@ -15,9 +15,6 @@ export type Call = RpcMessage.RequestEncoded
 /** The message that ends one call. */
 export type Answer = RpcMessage.ResponseExitEncoded
 
-/** The longest message a server takes, in bytes: a longer one would end the connection of all calls beside it. */
-export const messageBytes = 16 * 1024 * 1024
-
 /** Whether the call is answered only when something happens, so that no deadline holds for it. */
 export const isOpenEnded = (call: Call): boolean => call.tag === "awaitWake"
 
@@ -30,10 +27,10 @@ export const failed = (requestId: string | number, error: JobStoreError): Answer
   exit: { _tag: "Failure", cause: [{ _tag: "Fail", error: encodeError(error) }] }
 })
 
-/** Why a call is not sent at all: its message is too long. */
-export const refuseLong = (call: Call, message: string): JobStoreError | undefined => {
+/** Why a call is not sent at all: its message is longer than the server takes, and would end all calls beside it. */
+export const refuseLong = (call: Call, message: string, limit: number): JobStoreError | undefined => {
   // No UTF-16 unit takes more than three bytes.
-  if (message.length * 3 <= messageBytes) return undefined
+  if (message.length * 3 <= limit) return undefined
   const size = Json.utf8Length(message)
-  return size > messageBytes ? limitExceeded(`the message of ${call.tag}`, size, messageBytes, "bytes") : undefined
+  return size > limit ? limitExceeded(`the message of ${call.tag}`, size, limit, "bytes") : undefined
 }

@@ -62,7 +62,7 @@ const send = (line: Line, clientId: number, message: RpcMessage.FromClientEncode
   if (message._tag === "Interrupt") line.calls.cancel(message.requestId)
   if (message._tag !== "Request") return Effect.void
   const text = encodeMessage(message)
-  const refusal = line.refusal ?? refuseLong(message, text)
+  const refusal = line.refusal ?? refuseLong(message, text, line.settings.maxMessageBytes)
   if (refusal !== undefined) return line.deliver(clientId, failed(message.id, refusal))
   line.calls.submit({ clientId, id: message.id, message: text, openEnded: isOpenEnded(message) })
   line.wanted.openUnsafe()
