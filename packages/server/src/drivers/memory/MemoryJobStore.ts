@@ -6,23 +6,16 @@ import { JobStore } from "@jobwire/protocol"
 import { Cache, type Context, Effect, Layer, Scope } from "effect"
 import { JobStores, type StoreId } from "../../JobStores.ts"
 import * as EmbeddedJobStore from "../embedded/EmbeddedJobStore.ts"
-import type { Storage } from "../embedded/Storage.ts"
 import type { StoreOptions } from "../embedded/StoreOptions.ts"
-import type { Tables } from "../embedded/Tables.ts"
+import { memoryStorage } from "./MemoryStorage.ts"
 import * as MemoryTables from "./MemoryTables.ts"
 
 /** Options of a store in memory. */
 export interface MemoryJobStoreOptions extends StoreOptions {}
 
-// A unit of work is one synchronous step, so nobody sees half of it. Units write only after they have decided.
-const storage = (tables: Tables): Storage => {
-  const run: Storage["write"] = (work) => Effect.sync(() => work(tables))
-  return { write: run, read: run }
-}
-
 /** A new, empty store; the scope bounds its sweeper. */
 export const make = (options?: MemoryJobStoreOptions): Effect.Effect<JobStore.Service, never, Scope.Scope> =>
-  Effect.suspend(() => EmbeddedJobStore.make(storage(MemoryTables.make()), options))
+  Effect.suspend(() => EmbeddedJobStore.make(memoryStorage(MemoryTables.make()), options))
 
 /** A store with the defaults. */
 export const layer: Layer.Layer<JobStore.JobStore> = Layer.effect(JobStore.JobStore, make())

@@ -1,0 +1,120 @@
+/** Random calls on a store, in a world small enough that they meet each other again and again. */
+import { type AckOutcome, EnqueueRequest, type JobStore } from "@jobwire/protocol"
+import { Effect } from "effect"
+import { TestClock } from "effect/testing"
+import * as fc from "fast-check"
+
+/** One call, or time that passes. What the store refuses is part of the history. */
+export interface Command {
+  readonly name: string
+  readonly run: (store: JobStore.Service) => Effect.Effect<unknown, unknown>
+  readonly toString: () => string
+}
+
+const id = fc.constantFrom("a", "b", "c", "d", "e", "f")
+const queue = fc.constantFrom("q1", "q2")
+const name = fc.constantFrom("n1", "n2")
+const token = fc.constantFrom("t1", "t2", "t3", "t4")
+const ms = fc.constantFrom(0, 1, 5, 20)
+
+const maybe = <A>(value: fc.Arbitrary<A>) => fc.option(value, { nil: undefined })
+
+const rule = fc.record({ count: maybe(fc.constantFrom(0, 1, 2)), ageMs: maybe(ms) })
+
+const request: fc.Arbitrary<EnqueueRequest> = fc
+  .record({
+    id: maybe(id),
+    name,
+    queue,
+    priority: fc.constantFrom(0, 0, 1, -1),
+    delayMs: ms,
+    keep: maybe(fc.record({ completed: maybe(rule), failed: maybe(rule), cancelled: maybe(rule) })),
+    dedupe: maybe(
+      fc.record({ key: fc.constantFrom("k1", "k2"), ttlMs: maybe(ms), extend: fc.boolean(), replace: fc.boolean() })
+    ),
+    parent: maybe(
+      fc.record({
+        flowName: fc.constant("flow"),
+        flowId: id,
+        childKey: fc.constantFrom("x", "y"),
+        parentStoreKey: fc.constant("store"),
+        depth: fc.constant(1)
+      })
+    )
+  })
+  .map((fields) => EnqueueRequest.make({ ...fields, payload: null }))
+
+const child = (key: string) => ({
+  childKey: key,
+  storeKey: "store",
+  request: EnqueueRequest.make({ id: `child-${key}`, name: "n1", queue: "q1", payload: { key } })
+})
+
+const exit = fc.constantFrom(undefined, null, 1)
+
+const outcome: fc.Arbitrary<AckOutcome> = fc.oneof(
+  exit.map((exit) => ({ _tag: "Complete" as const, exit })),
+  exit.map((exit) => ({ _tag: "Fail" as const, exit })),
+  ms.map((delayMs) => ({ _tag: "Retry" as const, delayMs, exit: undefined })),
+  fc.constant({ _tag: "Cancelled" as const }),
+  fc.record({
+    _tag: fc.constant("FanOut" as const),
+    failFast: fc.boolean(),
+    children: fc.constantFrom([], [child("x")], [child("x"), child("y")])
+  })
+)
+
+const report = fc.record({
+  flowId: id,
+  childKey: fc.constantFrom("x", "y", "unknown"),
+  outcome: fc.constantFrom("completed" as const, "failed" as const, "cancelled" as const),
+  exit,
+  failedReason: fc.constant(undefined)
+})
+
+const command = <A>(
+  name: string,
+  input: fc.Arbitrary<A>,
+  run: (store: JobStore.Service, input: A) => Effect.Effect<unknown, unknown>
+): fc.Arbitrary<Command> =>
+  input.map((value) => ({
+    name,
+    run: (store) => run(store, value),
+    toString: () => `${name} ${JSON.stringify(value)}`
+  }))
+
+const claim = command("claim", fc.record({ queue, names: fc.subarray(["n1", "n2"]), token }), (store, options) =>
+  store.claim({ ...options, lockDurationMs: 10 })
+)
+
+// Most acks come from whoever holds something, so that histories get on.
+const claimAndAck = command("claim and ack", fc.record({ queue, token, outcome }), (store, { outcome, queue, token }) =>
+  Effect.flatMap(store.claim({ queue, names: ["n1", "n2"], token, lockDurationMs: 10 }), (claimed) =>
+    claimed._tag === "Claimed" ? store.ack(claimed.job.id, token, outcome) : Effect.void
+  )
+)
+
+/** Any call. */
+export const anyCommand: fc.Arbitrary<Command> = fc.oneof(
+  { weight: 4, arbitrary: command("enqueue", request, (store, value) => store.enqueue(value)) },
+  command("enqueueMany", fc.array(request, { maxLength: 4 }), (store, values) => store.enqueueMany(values)),
+  { weight: 2, arbitrary: claim },
+  { weight: 5, arbitrary: claimAndAck },
+  command("ack", fc.tuple(id, token, outcome), (store, args) => store.ack(...args)),
+  command("release", fc.tuple(id, token), (store, args) => store.release(...args)),
+  command("extendLocks", fc.tuple(id, token), (store, [id, token]) => store.extendLocks([{ id, token }], 10)),
+  command("recoverStalled", fc.nat({ max: 1 }), (store, maxStalledCount) => store.recoverStalled({ maxStalledCount })),
+  command("cancel", id, (store, id) => store.cancel(id)),
+  command("cancelByDedupe", fc.tuple(name, fc.constantFrom("k1", "k2")), (store, args) =>
+    store.cancelByDedupe(...args)
+  ),
+  command("retry", id, (store, id) => store.retry(id)),
+  command("promote", id, (store, id) => store.promote(id)),
+  command("remove", id, (store, id) => store.remove(id)),
+  command("pause", queue, (store, queue) => store.pause(queue)),
+  command("resume", queue, (store, queue) => store.resume(queue)),
+  { weight: 2, arbitrary: command("report", fc.array(report, { maxLength: 3 }), (s, r) => s.recordChildResults(r)) },
+  command("sweep", ms, (store, pendingAgeMs) => store.flowSweepWork({ pendingAgeMs, limit: 2 })),
+  command("cascade", fc.tuple(id, fc.subarray(["x", "y"])), (store, args) => store.markChildrenCascaded(...args)),
+  { weight: 2, arbitrary: command("pass", ms, (_store, duration) => TestClock.adjust(duration)) }
+)
