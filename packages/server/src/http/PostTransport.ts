@@ -6,6 +6,7 @@ import { ByteSize, Deferred, Effect } from "effect"
 import { HttpIncomingMessage, type HttpServerRequest, HttpServerResponse } from "effect/http"
 import type { RpcMessage } from "effect/rpc"
 import type { Refusal } from "./Door.ts"
+import { Drain } from "./Drain.ts"
 import * as Envelope from "./Envelope.ts"
 import * as Problem from "./Problem.ts"
 import * as RpcProtocol from "./RpcProtocol.ts"
@@ -57,7 +58,14 @@ const parse = (text: string): Effect.Effect<ReadonlyArray<RpcMessage.RequestEnco
 
 /** The protocol for an `RpcServer`, and the handler of a POST that feeds it. */
 export const make = Effect.fnUntraced(function* (limit: number) {
+  const drain = yield* Drain
   const rpc = yield* RpcProtocol.make({ supportsSpanPropagation: false })
+
+  // From when it is read, so that nobody waits for a body that never ends, until its answer is sent.
+  const countAsRunning = Effect.acquireRelease(
+    Effect.sync(() => drain.running(1)),
+    () => Effect.sync(() => drain.running(-1))
+  )
 
   const carryOut = (requests: ReadonlyArray<RpcMessage.RequestEncoded>) =>
     Effect.suspend(() => {
@@ -79,6 +87,7 @@ export const make = Effect.fnUntraced(function* (limit: number) {
   const handle = Effect.fnUntraced(function* (request: HttpServerRequest.HttpServerRequest) {
     yield* checkHead(request, limit)
     const requests = yield* Effect.flatMap(readText(request, limit), parse)
+    yield* countAsRunning
     const answers = yield* carryOut(requests)
     return HttpServerResponse.text(JSON.stringify(answers), { contentType: "application/json" })
   })

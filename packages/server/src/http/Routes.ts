@@ -47,10 +47,6 @@ const makeCalls = Effect.fnUntraced(function* (options: RouteOptions) {
 
   const call = Effect.fnUntraced(function* (request: HttpServerRequest.HttpServerRequest) {
     const caller = yield* door.admit(request)
-    yield* Effect.acquireRelease(
-      Effect.sync(() => drain.running(1)),
-      () => Effect.sync(() => drain.running(-1))
-    )
     return yield* post
       .handle(request)
       .pipe(

@@ -192,7 +192,7 @@ describe("a server that stops", () => {
       // The server has seen both once it has answered a third.
       yield* call(server, "pausedQueues")
       const took = yield* timedStop(server)
-      assert.isBelow(took, 8000)
+      assert.isBelow(took, 4500)
       half.destroy()
       silent.destroy()
     })
