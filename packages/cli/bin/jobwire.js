@@ -10,7 +10,11 @@ var found = process.versions.node.split(".").map(Number)
 
 if (found[0] < needed[0] || (found[0] === needed[0] && found[1] < needed[1])) {
   console.error(
-    "jobwire: Node " + process.versions.node + " is too old: " + needed.join(".") + " or newer is needed.\n" +
+    "jobwire: Node " +
+      process.versions.node +
+      " is too old: " +
+      needed.join(".") +
+      " or newer is needed.\n" +
       "  Get it from https://nodejs.org or with your version manager (nvm install 24, fnm install 24),\n" +
       "  or let npm bring it: npx --package=node@24 --package=jobwire jobwire --help"
   )
@@ -35,6 +39,9 @@ function resolveToSources() {
 function isInRepository() {
   return fs.existsSync(path.join(__dirname, "..", "..", "protocol", "src"))
 }
+
+// Later starts take less than half the time.
+require("module").enableCompileCache()
 
 var entry = compiled
 if (!fs.existsSync(compiled) && isInRepository()) {

@@ -26,20 +26,25 @@ export const jobwire = Command.make("jobwire").pipe(
   Command.withExamples([
     { command: "jobwire serve", description: "In one terminal: a server" },
     { command: `jobwire enqueue greet --payload '"world"'`, description: "In another: a job" },
-    { command: "jobwire work greet --until-empty --exec 'read name; echo hello $name'", description: "And a worker for it" },
+    {
+      command: "jobwire work greet --until-empty --exec 'read name; echo hello $name'",
+      description: "And a worker for it"
+    },
     { command: "jobwire jobs list", description: "What became of it" }
   ])
 )
 
 const version = (): string => {
   const manifest: unknown = JSON.parse(readFileSync(new URL("../package.json", import.meta.url), "utf8"))
-  return typeof manifest === "object" && manifest !== null && "version" in manifest ? String(manifest.version) : "unknown"
+  return typeof manifest === "object" && manifest !== null && "version" in manifest
+    ? String(manifest.version)
+    : "unknown"
 }
 
 const layer = (json: boolean) =>
   Layer.mergeAll(
     NodeServices.layer,
-    CliConfig.layer({ builtIns: [GlobalFlag.Help, GlobalFlag.Version, GlobalFlag.Completions, GlobalFlag.LogLevel] }),
+    CliConfig.layer({ builtIns: [GlobalFlag.Help, GlobalFlag.Version, GlobalFlag.Completions] }),
     CliOutput.layer(CliOutput.defaultFormatter({ globalFlags: "summary" })),
     CliOutput.layerPresenter(Help.presenter(json)),
     // stdout is for results.

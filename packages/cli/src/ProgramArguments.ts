@@ -5,11 +5,8 @@
 
 const mark = "--"
 
-// Flags that may stand before the command and take the next word for their value.
-const takesValue = new Set(["--log-level", "--completions"])
-
-const commandOf = (args: ReadonlyArray<string>): string | undefined =>
-  args.find((word, index) => !word.startsWith("-") && !takesValue.has(args[index - 1] ?? ""))
+// No flag that may stand before the command takes a word of its own.
+const commandOf = (args: ReadonlyArray<string>): string | undefined => args.find((word) => !word.startsWith("-"))
 
 /** The command line as it is to be parsed. */
 export const markProgram = (args: ReadonlyArray<string>): ReadonlyArray<string> => {

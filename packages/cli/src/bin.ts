@@ -1,5 +1,7 @@
 /** The entry of `jobwire`. */
 import "effect/schema/SchemaJITCompiler/enable"
+// It acts by being imported: nothing may load `node:sqlite` before.
+// oxlint-disable-next-line import/no-unassigned-import
 import "./QuietSqlite.ts"
 import { Effect } from "effect"
 import { run } from "./Cli.ts"

@@ -38,7 +38,10 @@ describe("heartbeats", () => {
       Effect.gen(function* () {
         let acks = 0
         yield* enqueue()
-        const worker = yield* start({ exec: `trap 'touch ${folder}/stopped; exit 0' TERM; sleep 60 & wait`, leaseMs: 600 }).pipe(
+        const worker = yield* start({
+          exec: `trap 'touch ${folder}/stopped; exit 0' TERM; sleep 60 & wait`,
+          leaseMs: 600
+        }).pipe(
           withFaults((store) => ({
             extendLocks: (locks) => Effect.succeed({ lost: locks.map(({ id }) => id), cancelRequested: [] }),
             ack: (...args) => {

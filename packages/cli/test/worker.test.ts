@@ -48,7 +48,9 @@ describe("a program that succeeds", () => {
         yield* drain({ exec: "head -c 3000000 /dev/zero | tr '\\0' x; echo end" })
         const { exit, state } = yield* job(id)
         expect(state).toBe("completed")
-        expect(exit).toMatchObject({ value: { truncated: true, bytes: 3_000_004, tail: expect.stringMatching(/x{99}end\n$/) } })
+        expect(exit).toMatchObject({
+          value: { truncated: true, bytes: 3_000_004, tail: expect.stringMatching(/x{99}end\n$/) }
+        })
       })
     ))
 
@@ -56,7 +58,9 @@ describe("a program that succeeds", () => {
     withStore(
       Effect.gen(function* () {
         const id = yield* enqueue({ id: "the id", metadata: { k: "v" }, priority: 3, attemptsMax: 4 })
-        yield* drain({ exec: "env | grep -E '^JOBWIRE_(ID|NAME|QUEUE|ATTEMPT|ATTEMPTS_MAX|METADATA|PRIORITY)=' | sort" })
+        yield* drain({
+          exec: "env | grep -E '^JOBWIRE_(ID|NAME|QUEUE|ATTEMPT|ATTEMPTS_MAX|METADATA|PRIORITY)=' | sort"
+        })
         expect((yield* job(id)).exit).toMatchObject({
           value: [
             "JOBWIRE_ATTEMPT=1",

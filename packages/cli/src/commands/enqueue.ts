@@ -18,7 +18,10 @@ import { plural } from "../output/Text.ts"
 
 const config = {
   name: Argument.String("name").pipe(Argument.withDescription("The name of the job: workers take jobs by name")),
-  source: Argument.String("-").pipe(Argument.withDescription("A lone - reads jobs from stdin, one a line"), Argument.optional),
+  source: Argument.String("-").pipe(
+    Argument.withDescription("A lone - reads jobs from stdin, one a line"),
+    Argument.optional
+  ),
   payload: Flag.String("payload").pipe(
     Flag.withAlias("p"),
     Flag.withMetavar("json"),
@@ -46,17 +49,20 @@ const config = {
 
 type Input = Command.Command.Config.Infer<typeof config>
 
-const refuse = (message: string, hint?: string) =>
-  new CommandFailure({ message, hint, exitCode: ExitCode.usage })
+const refuse = (message: string, hint?: string) => new CommandFailure({ message, hint, exitCode: ExitCode.usage })
 
 const inputFile = Effect.fnUntraced(function* (input: Input) {
   const source = Option.getOrUndefined(input.source)
   if (source !== undefined && source !== "-") {
-    return yield* refuse(`unexpected argument ${JSON.stringify(source)}`, "give the payload with --payload, a file with --file")
+    return yield* refuse(
+      `unexpected argument ${JSON.stringify(source)}`,
+      "give the payload with --payload, a file with --file"
+    )
   }
   const file = source ?? Option.getOrUndefined(input.file)
   if (source !== undefined && Option.isSome(input.file)) return yield* refuse("give either - or --file, not both")
-  if (file !== undefined && Option.isSome(input.payload)) return yield* refuse("give either --payload or a file, not both")
+  if (file !== undefined && Option.isSome(input.payload))
+    return yield* refuse("give either --payload or a file, not both")
   const problem = problemOf(input, file !== undefined)
   if (problem !== undefined) return yield* refuse(problem)
   return file
@@ -79,9 +85,9 @@ const enqueueOne = Effect.fnUntraced(function* (input: Input) {
   const drawn = randomUUID()
   const id = Option.getOrElse(input.id, () => drawn)
   const request: EnqueueRequest = { ...toRequest(input.name, input), id, payload }
-  const result = yield* store.enqueue(request).pipe(
-    Effect.retry({ while: (error) => error.isRetryable && error.mayHaveHappened, times: 2 })
-  )
+  const result = yield* store
+    .enqueue(request)
+    .pipe(Effect.retry({ while: (error) => error.isRetryable && error.mayHaveHappened, times: 2 }))
   const duplicate = result.duplicate && result.id !== drawn
   yield* Console.log(input.json ? JSON.stringify({ id: result.id, duplicate }) : result.id)
   if (duplicate && !input.json) yield* Console.error("nothing new: this job is there already")

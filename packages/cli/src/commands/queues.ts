@@ -106,7 +106,9 @@ const switching = (action: Switching) =>
       const store = yield* JobStore.JobStore
       for (const queue of names) {
         yield* action.run(store, queue)
-        yield* Console.log(json ? JSON.stringify({ queue, paused: action.name === "pause" }) : `${oneLine(queue)}: ${action.done}`)
+        yield* Console.log(
+          json ? JSON.stringify({ queue, paused: action.name === "pause" }) : `${oneLine(queue)}: ${action.done}`
+        )
       }
     })
   ).pipe(
@@ -119,7 +121,8 @@ const switching = (action: Switching) =>
 const pause = switching({
   name: "pause",
   done: "paused",
-  description: "Hands out no more jobs of these queues until they are resumed. What runs goes on; new jobs are still taken in.",
+  description:
+    "Hands out no more jobs of these queues until they are resumed. What runs goes on; new jobs are still taken in.",
   short: "Hand out no more jobs",
   run: (store, queue) => store.pause(queue)
 })

@@ -19,7 +19,9 @@ const leastLeaseMs = 1000
 
 const config = {
   names: Argument.String("name").pipe(
-    Argument.withDescription("The names of the jobs to take; behind -- a program with its arguments, instead of --exec"),
+    Argument.withDescription(
+      "The names of the jobs to take; behind -- a program with its arguments, instead of --exec"
+    ),
     Argument.variadic({ min: 1 })
   ),
   queue: Flag.String("queue").pipe(
@@ -40,19 +42,29 @@ const config = {
     Flag.withDefault(1)
   ),
   lease: durationFlag("lease").pipe(
-    Flag.withDescription("How long a job stays ours without a heartbeat; one is sent at a third of it (30s unless given)"),
-    Flag.filter((ms) => ms >= leastLeaseMs, () => `Expected at least ${formatDuration(leastLeaseMs)}`),
+    Flag.withDescription(
+      "How long a job stays ours without a heartbeat; one is sent at a third of it (30s unless given)"
+    ),
+    Flag.filter(
+      (ms) => ms >= leastLeaseMs,
+      () => `Expected at least ${formatDuration(leastLeaseMs)}`
+    ),
     Flag.withDefault(30_000)
   ),
   grace: durationFlag("grace").pipe(
-    Flag.withDescription("How long a stopped program may go on after TERM before KILL (5s unless given, a third of the lease at most)"),
+    Flag.withDescription(
+      "How long a stopped program may go on after TERM before KILL (5s unless given, a third of the lease at most)"
+    ),
     Flag.withDefault(5000)
   ),
   maxStalled: wholeFlag("max-stalled", 0, 1_000_000).pipe(
     Flag.withDescription("A job whose lease ran out more often than this fails (1 unless given)"),
     Flag.withDefault(1)
   ),
-  untilEmpty: switchFlag("until-empty", "End with 0 when none of these jobs is waiting, delayed or active in the queue"),
+  untilEmpty: switchFlag(
+    "until-empty",
+    "End with 0 when none of these jobs is waiting, delayed or active in the queue"
+  ),
   quiet: switchFlag("quiet", "Do not pass on what programs write to stderr"),
   json: jsonFlag,
   ...connectionFlags
@@ -73,7 +85,10 @@ const programOf = (
   if (Option.isSome(exec)) return Result.succeed(shellCommand(exec.value))
   if (file !== undefined) return Result.succeed({ file, args })
   return Result.fail(
-    refuse("no program to run", "give a command line with --exec 'COMMAND', or a program behind --: -- PROGRAM ARGUMENTS")
+    refuse(
+      "no program to run",
+      "give a command line with --exec 'COMMAND', or a program behind --: -- PROGRAM ARGUMENTS"
+    )
   )
 }
 
@@ -102,7 +117,8 @@ export const work = Command.make(
   config,
   Effect.fn("work")(function* (input) {
     const { names, program } = splitProgram(input.names)
-    if (names.length === 0) return yield* refuse("no job name", "say which jobs to take: jobwire work NAME… --exec COMMAND")
+    if (names.length === 0)
+      return yield* refuse("no job name", "say which jobs to take: jobwire work NAME… --exec COMMAND")
     const command = yield* Effect.fromResult(programOf(input.exec, program))
     const stop = yield* StopRequest
     yield* stop.handle
@@ -112,7 +128,8 @@ export const work = Command.make(
     yield* input.json
       ? Console.log(JSON.stringify({ event: "done", empty: result.isEmpty, ...result.counts }))
       : Console.error(summary(result.counts))
-    if (input.untilEmpty && !result.isEmpty) return yield* new AlreadyReported({ exitCode: exitCodeOf(yield* stop.asked) })
+    if (input.untilEmpty && !result.isEmpty)
+      return yield* new AlreadyReported({ exitCode: exitCodeOf(yield* stop.asked) })
   }, Effect.scoped)
 ).pipe(
   provideStore,
@@ -124,7 +141,10 @@ export const work = Command.make(
   Command.withShortDescription("Run a program for each job"),
   Command.withExamples([
     { command: `jobwire work mail --exec './send-mail.sh'`, description: "One at a time, until stopped" },
-    { command: `jobwire work resize --concurrency 4 -- node resize.js --width 200`, description: "Four at once, no shell" },
+    {
+      command: `jobwire work resize --concurrency 4 -- node resize.js --width 200`,
+      description: "Four at once, no shell"
+    },
     { command: `jobwire work import --until-empty --exec 'jq .name'`, description: "All there is, then end" }
   ])
 )

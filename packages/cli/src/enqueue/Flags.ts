@@ -1,7 +1,7 @@
 /** What a producer says about a job, as flags. */
 import { EnqueueRequest, type KeepPolicy } from "@jobwire/protocol"
 import { Option } from "effect"
-import { Command, Flag } from "effect/cli"
+import { type Command, Flag } from "effect/cli"
 import { durationFlag } from "../flags/Duration.ts"
 import { metadataFlag } from "../flags/Metadata.ts"
 import { backoffFlag, keepFlag } from "../flags/Policy.ts"
@@ -12,7 +12,9 @@ const mostInteger = 2_147_483_647
 
 const keep = (state: string, word: string) =>
   keepFlag(`keep-${state}`).pipe(
-    Flag.withDescription(`How many ${word} jobs of this name to keep, and how long: 100, 7d or 100,7d (all unless given)`),
+    Flag.withDescription(
+      `How many ${word} jobs of this name to keep, and how long: 100, 7d or 100,7d (all unless given)`
+    ),
     Flag.optional
   )
 
@@ -96,7 +98,8 @@ export const toRequest = (name: string, input: Input): EnqueueRequest =>
 /** What is wrong with flags that only make sense together. */
 export const problemOf = (input: Input, isFile: boolean): string | undefined => {
   const hasDetails = Option.isSome(input.dedupeTtl) || input.dedupeExtend || input.dedupeReplace
-  if (hasDetails && Option.isNone(input.dedupe)) return "--dedupe-ttl, --dedupe-extend and --dedupe-replace need --dedupe"
+  if (hasDetails && Option.isNone(input.dedupe))
+    return "--dedupe-ttl, --dedupe-extend and --dedupe-replace need --dedupe"
   if (isFile && Option.isSome(input.dedupe)) {
     return "with a file, --dedupe would keep one of its jobs only: use --lines request and a dedupe in each line"
   }

@@ -46,16 +46,15 @@ const isObject = (value: unknown): value is Record<string, unknown> =>
 
 const complete = (value: unknown, base: EnqueueRequest): Result.Result<EnqueueRequest, string> => {
   if (!isObject(value)) return Result.fail('is not an object with the fields of a request, such as {"payload": 1}')
-  return Result.mapError(decode({ ...encode(base), ...value }), (error) =>
-    `is not a request: ${error.message.replaceAll(/\s*\n\s*/g, " ")}`
+  return Result.mapError(
+    decode({ ...encode(base), ...value }),
+    (error) => `is not a request: ${error.message.replaceAll(/\s*\n\s*/g, " ")}`
   )
 }
 
 // An id that is known before the request is sent makes it safe to send it again when its answer is lost.
 const withId = (request: EnqueueRequest, line: number, prefix: string | undefined): EnqueueRequest =>
-  request.id === undefined
-    ? { ...request, id: prefix === undefined ? randomUUID() : `${prefix}-${line}` }
-    : request
+  request.id === undefined ? { ...request, id: prefix === undefined ? randomUUID() : `${prefix}-${line}` } : request
 
 /** Reads the line by the rules, and checks the request as a store would. */
 export const readLine = (line: Line, rules: RequestRules): Result.Result<NumberedRequest, BadLine> => {

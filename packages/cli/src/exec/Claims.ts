@@ -69,9 +69,9 @@ export const awaitWork = Effect.fnUntraced(function* (
   const { queue, untilEmpty } = context.options
   const now = yield* Clock.currentTimeMillis
   const dueMs = empty.nextRunAt === undefined ? pollMs : Math.min(Math.max(empty.nextRunAt - now, leastMs), pollMs)
-  const wake = context.store.awaitWake([queue], empty.wakeToken).pipe(
-    Effect.catch((error) => Effect.andThen(noteCall(context, error), Effect.never))
-  )
+  const wake = context.store
+    .awaitWake([queue], empty.wakeToken)
+    .pipe(Effect.catch((error) => Effect.andThen(noteCall(context, error), Effect.never)))
   const pause = Effect.sleep(untilEmpty ? Math.min(dueMs, 1000) : dueMs)
   const signals: Array<Effect.Effect<void>> = [wake, Deferred.await(context.stopping), pause]
   if (untilEmpty) signals.push(Queue.take(ended))

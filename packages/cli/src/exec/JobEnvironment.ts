@@ -2,7 +2,8 @@
 import type { JobRecord } from "@jobwire/protocol"
 
 /** The text on stdin: the payload as one line of JSON, or nothing when the job has none. */
-export const jobInput = ({ payload }: JobRecord): string => (payload === undefined ? "" : `${JSON.stringify(payload)}\n`)
+export const jobInput = ({ payload }: JobRecord): string =>
+  payload === undefined ? "" : `${JSON.stringify(payload)}\n`
 
 /** The variables of a job. What the job does not have is not set. */
 export const jobEnvironment = (job: JobRecord, leaseMs: number): Record<string, string | undefined> => ({
@@ -21,5 +22,7 @@ export const jobEnvironment = (job: JobRecord, leaseMs: number): Record<string, 
   JOBWIRE_FLOW_ID: job.parent?.flowId,
   JOBWIRE_CHILD_KEY: job.parent?.childKey,
   TRACEPARENT:
-    job.trace === undefined ? undefined : `00-${job.trace.traceId}-${job.trace.spanId}-${job.trace.sampled ? "01" : "00"}`
+    job.trace === undefined
+      ? undefined
+      : `00-${job.trace.traceId}-${job.trace.spanId}-${job.trace.sampled ? "01" : "00"}`
 })

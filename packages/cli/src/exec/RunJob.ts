@@ -55,22 +55,43 @@ type SettleError = JobStoreError | JobNotFoundError | LockLostError
 // How long a stopping worker tries to tell the store about a run.
 const lastWordMs = 10_000
 
+const isWorthAgain = (error: SettleError): error is JobStoreError => error._tag === "JobStoreError" && error.isRetryable
+
+const tellAgain = Effect.fnUntraced(function* (
+  context: WorkerContext,
+  call: Effect.Effect<void, SettleError>,
+  first: JobStoreError,
+  forMs: number
+) {
+  const began = yield* monotonicMs
+  let error: SettleError = first
+  while (isWorthAgain(error)) {
+    yield* noteCall(context, error)
+    if ((yield* monotonicMs) - began > (isStopping(context) ? lastWordMs : forMs)) return error
+    yield* Effect.sleep(200 + 800 * (yield* Random.next))
+    const told = yield* Effect.result(call)
+    if (Result.isSuccess(told)) return undefined
+    error = told.failure
+  }
+  return error
+})
+
 /**
  * Tells the store about a run, again and again while it cannot be reached: the work is done, and as long as nobody else has
  * the job, a late word saves a second run. Gives up when the job is somebody else's, and soon when the worker is stopping.
+ * Answers with the error it gave up for.
  */
-const tell = Effect.fnUntraced(function* (context: WorkerContext, call: Effect.Effect<void, SettleError>, forMs?: number) {
-  const began = yield* monotonicMs
-  for (;;) {
-    const told = yield* Effect.result(call)
-    if (Result.isSuccess(told)) return undefined
-    const error = told.failure
-    if (error._tag !== "JobStoreError" || !error.isRetryable) return error
-    yield* noteCall(context, error)
-    const limit = isStopping(context) ? lastWordMs : (forMs ?? Number.POSITIVE_INFINITY)
-    if ((yield* monotonicMs) - began > limit) return error
-    yield* Effect.sleep(200 + 800 * (yield* Random.next))
-  }
+const tell = Effect.fnUntraced(function* (
+  context: WorkerContext,
+  call: Effect.Effect<void, SettleError>,
+  forMs = Number.POSITIVE_INFINITY
+) {
+  const told = yield* Effect.result(call)
+  if (Result.isSuccess(told)) return undefined
+  const error = told.failure
+  if (!isWorthAgain(error)) return error
+  const owe = (change: number) => Effect.sync(() => (context.owed += change))
+  return yield* Effect.ensuring(Effect.andThen(owe(1), tellAgain(context, call, error, forMs)), owe(-1))
 })
 
 interface Told {
@@ -82,8 +103,7 @@ interface Told {
 const outcomes = { Complete: "completed", Fail: "failed", Retry: "retried", Cancelled: "cancelled" } as const
 
 const isTooBig = (error: SettleError): boolean =>
-  error._tag === "JobStoreError" &&
-  (error.reason._tag === "LimitExceeded" || error.reason._tag === "InvalidArgument")
+  error._tag === "JobStoreError" && (error.reason._tag === "LimitExceeded" || error.reason._tag === "InvalidArgument")
 
 // A store with narrower limits than the contract's may refuse a result. The work was done, so the job must not run again.
 const withoutResult = (outcome: ProgramOutcome, error: SettleError): ProgramOutcome | undefined =>
@@ -151,9 +171,7 @@ const conclude = Effect.fnUntraced(function* (
 })
 
 const runProgram = (context: WorkerContext, lease: Lease): Effect.Effect<Ending, Program.ProgramStartError> =>
-  Effect.scoped(
-    Effect.flatMap(startProgram(context, lease.job), (program) => watch(context, lease, program))
-  )
+  Effect.scoped(Effect.flatMap(startProgram(context, lease.job), (program) => watch(context, lease, program)))
 
 // The answer to a claim may have been long under way: then the job is ours only if the store still says so.
 const interruptedBefore = Effect.fnUntraced(function* ({ leases, options }: WorkerContext, lease: Lease) {

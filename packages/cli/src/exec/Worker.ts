@@ -36,6 +36,7 @@ const makeContext = Effect.fnUntraced(function* (given: WorkerOptions, stopping:
     failure: undefined,
     isReachable: true,
     wasReached: false,
+    owed: 0,
     toldPaused: false
   }
   return context

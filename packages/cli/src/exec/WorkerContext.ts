@@ -44,6 +44,8 @@ export interface WorkerContext {
   isReachable: boolean
   /** Whether any call did. */
   wasReached: boolean
+  /** How many runs have ended that the store could not be told of yet. */
+  owed: number
   /** Whether it was told that the queue is paused. */
   toldPaused: boolean
 }

@@ -10,17 +10,25 @@ const withoutSwitchValues = (doc: HelpDoc.HelpDoc): HelpDoc.HelpDoc => ({
   flags: doc.flags.map((flag) => (flag.type === "[=boolean]" ? { ...flag, type: "boolean" } : flag))
 })
 
+// Where the command is not known, its flags are not either.
+const relevant = (errors: ReadonlyArray<CliError.NonShowHelpErrors>): ReadonlyArray<CliError.NonShowHelpErrors> => {
+  const unknown = errors.filter(({ _tag }) => _tag === "UnknownSubcommand")
+  return unknown.length > 0 ? unknown : errors
+}
+
 const usageProblem = (
-  errors: ReadonlyArray<CliError.NonShowHelpErrors>,
+  all: ReadonlyArray<CliError.NonShowHelpErrors>,
   commandPath: ReadonlyArray<string>,
   json: boolean
-): string =>
-  errors
+): string => {
+  const errors = relevant(all)
+  return errors
     .map(({ message }, index) => {
       const hint = index === errors.length - 1 ? `${commandPath.join(" ")} --help says how to use it` : undefined
       return render({ kind: "Usage", message, hint, exitCode: ExitCode.usage }, json)
     })
     .join("\n")
+}
 
 /** How help, versions and bad command lines are shown. */
 export const presenter = (json: boolean): CliOutput.Presenter => ({

@@ -7,38 +7,35 @@ import { type Column, table } from "./Table.ts"
 import { indent, oneLine, plural, printable } from "./Text.ts"
 import { moment, relative } from "./Time.ts"
 
-const listColumns: ReadonlyArray<Column> = [
-  { heading: "ID" },
-  { heading: "NAME", shrinkTo: 8 },
-  { heading: "QUEUE", shrinkTo: 8 },
-  { heading: "STATE" },
-  { heading: "RUNS", align: "right" },
-  { heading: "PRIORITY", align: "right" },
-  { heading: "WHEN", shrinkTo: 8 }
-]
-
-const when = (job: JobRecord, now: number): string => {
-  if (job.state === "delayed") return `runs ${relative(job.runAt, now)}`
-  if (job.state === "active" && job.processedAt !== undefined) return `started ${relative(job.processedAt, now)}`
-  if (job.finishedAt !== undefined) return `ended ${relative(job.finishedAt, now)}`
-  return `since ${relative(job.enqueuedAt, now)}`
+interface ListColumn extends Column {
+  readonly of: (job: JobRecord, now: number) => string
 }
 
+// The state says what the time is about.
+const when = (job: JobRecord, now: number): string => {
+  if (job.state === "delayed") return relative(job.runAt, now)
+  if (job.state === "active") return relative(job.processedAt ?? job.enqueuedAt, now)
+  return relative(job.finishedAt ?? job.enqueuedAt, now)
+}
+
+const priorityColumn: ListColumn = { heading: "PRIORITY", align: "right", of: ({ priority }) => String(priority) }
+
+const listColumns = (jobs: ReadonlyArray<JobRecord>): ReadonlyArray<ListColumn> => [
+  { heading: "ID", of: ({ id }) => id },
+  { heading: "NAME", shrinkTo: 6, of: ({ name }) => name },
+  { heading: "QUEUE", shrinkTo: 5, of: ({ queue }) => queue },
+  { heading: "STATE", of: ({ state }) => state },
+  { heading: "RUNS", align: "right", of: ({ attemptsMade, attemptsMax }) => `${attemptsMade}/${attemptsMax}` },
+  ...(jobs.some(({ priority }) => priority !== 0) ? [priorityColumn] : []),
+  { heading: "WHEN", of: when }
+]
+
 /** One line a job, below headings. */
-export const jobTable = (jobs: ReadonlyArray<JobRecord>, now: number, limit: number): string =>
-  table(
-    listColumns,
-    jobs.map((job) => [
-      job.id,
-      job.name,
-      job.queue,
-      job.state,
-      `${job.attemptsMade}/${job.attemptsMax}`,
-      String(job.priority),
-      when(job, now)
-    ]),
-    limit
-  )
+export const jobTable = (jobs: ReadonlyArray<JobRecord>, now: number, limit: number): string => {
+  const columns = listColumns(jobs)
+  const rows = jobs.map((job) => columns.map((column) => column.of(job, now)))
+  return table(columns, rows, limit)
+}
 
 const runColumns: ReadonlyArray<Column> = [
   { heading: "RUN", align: "right" },

@@ -12,8 +12,7 @@ const escapeCharacter = (character: string): string =>
 export const printable = (text: string): string => text.replace(steering, escapeCharacter)
 
 /** Like {@link printable}, on one line. */
-export const oneLine = (text: string): string =>
-  printable(text).replaceAll("\n", "\\n").replaceAll("\t", "\\t")
+export const oneLine = (text: string): string => printable(text).replaceAll("\n", "\\n").replaceAll("\t", "\\t")
 
 /** The columns a printable text takes. */
 export const width = (text: string): number => CliOutput.displayWidth(text)

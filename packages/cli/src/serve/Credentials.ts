@@ -63,12 +63,17 @@ interface Given {
 
 const readFile = Effect.fnUntraced(function* (path: string) {
   const fs = yield* FileSystem.FileSystem
-  const text = yield* fs.readFileString(path).pipe(
-    Effect.mapError(({ reason }) =>
-      new CommandFailure({ message: `cannot read the token file ${JSON.stringify(path)}: ${reason.message}` })
+  const text = yield* fs
+    .readFileString(path)
+    .pipe(
+      Effect.mapError(
+        ({ reason }) =>
+          new CommandFailure({ message: `cannot read the token file ${JSON.stringify(path)}: ${reason.message}` })
+      )
     )
-  )
-  const given = text.split("\n").map((line, index): Given => ({ from: `line ${index + 1} of ${path}`, text: line.trim() }))
+  const given = text
+    .split("\n")
+    .map((line, index): Given => ({ from: `line ${index + 1} of ${path}`, text: line.trim() }))
   return given.filter(({ text }) => text !== "" && !text.startsWith("#"))
 })
 
@@ -97,4 +102,5 @@ export const readTokens = Effect.fn("readTokens")(function* (
   })
 })
 
-const dropAbsent = ({ name, ...entry }: Tokens.TokenEntry): Tokens.TokenEntry => (name === undefined ? entry : { name, ...entry })
+const dropAbsent = ({ name, ...entry }: Tokens.TokenEntry): Tokens.TokenEntry =>
+  name === undefined ? entry : { name, ...entry }

@@ -30,8 +30,9 @@ const makeDirectory = Effect.fnUntraced(function* (data: string) {
   const fs = yield* FileSystem.FileSystem
   yield* fs.makeDirectory(data, { recursive: true }).pipe(
     Effect.andThen(fs.access(data, { writable: true })),
-    Effect.mapError((error) =>
-      new CommandFailure({ message: `cannot use the data directory ${JSON.stringify(data)}: ${describe(error)}` })
+    Effect.mapError(
+      (error) =>
+        new CommandFailure({ message: `cannot use the data directory ${JSON.stringify(data)}: ${describe(error)}` })
     )
   )
 })

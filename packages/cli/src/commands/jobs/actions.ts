@@ -42,10 +42,7 @@ const actionCommand = (action: Action) =>
   Command.make(
     action.name,
     {
-      ids: Argument.String("id").pipe(
-        Argument.withDescription("The ids of the jobs"),
-        Argument.variadic({ min: 1 })
-      ),
+      ids: Argument.String("id").pipe(Argument.withDescription("The ids of the jobs"), Argument.variadic({ min: 1 })),
       json: jsonFlag,
       ...connectionFlags
     },
@@ -57,7 +54,9 @@ const actionCommand = (action: Action) =>
     provideStore,
     Command.withDescription(action.description),
     Command.withShortDescription(action.short),
-    Command.withExamples([{ command: `jobwire jobs ${action.name} 0198c1e2`, description: "One job; more ids may follow" }])
+    Command.withExamples([
+      { command: `jobwire jobs ${action.name} 0198c1e2`, description: "One job; more ids may follow" }
+    ])
   )
 
 /** Runs failed jobs again. */
@@ -101,7 +100,8 @@ const whyNotRemoved = Effect.fnUntraced(function* (store: JobStore.Service, id: 
   return new CommandFailure({
     message: Option.match(job, {
       onNone: () => `there is no job ${JSON.stringify(id)}`,
-      onSome: ({ state }) => `job ${JSON.stringify(id)} is ${state}: it cannot be removed until it is not; cancel it first`
+      onSome: ({ state }) =>
+        `job ${JSON.stringify(id)} is ${state}: it cannot be removed until it is not; cancel it first`
     })
   })
 })

@@ -71,21 +71,22 @@ const eachPage = Effect.fnUntraced(function* <E, R>(
   use: (items: ReadonlyArray<JobRecord>) => Effect.Effect<void, E, R>
 ) {
   const store = yield* JobStore.JobStore
-  let next = cursor
-  do {
-    const page = yield* store.list({ ...options, cursor: next })
+  let from = cursor
+  for (;;) {
+    const page = yield* store.list({ ...options, cursor: from })
     yield* use(page.items)
-    next = page.cursor
-  } while (all && next !== undefined)
-  return next
+    if (!all || page.cursor === undefined) return page.cursor
+    from = page.cursor
+  }
 })
 
+const printLines = (items: ReadonlyArray<JobRecord>) =>
+  Effect.forEach(items, (job) => Console.log(JSON.stringify(job)), { discard: true })
+
 const listAsJson = Effect.fnUntraced(function* (input: Input) {
-  const print = (items: ReadonlyArray<JobRecord>) =>
-    Effect.forEach(items, (job) => Console.log(JSON.stringify(job)), { discard: true })
   const cursor = Option.getOrUndefined(input.cursor)
   if (input.all) {
-    yield* eachPage(toOptions(input), cursor, true, print)
+    yield* eachPage(toOptions(input), cursor, true, printLines)
     return
   }
   const store = yield* JobStore.JobStore
