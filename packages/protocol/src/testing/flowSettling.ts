@@ -158,6 +158,14 @@ const cancels = (test: Kit.Test) => {
       assert.isEmpty(rest)
     }))
 
+  test("children that were cancelled before and rows that the cancel takes are counted together", (store) =>
+    Effect.gen(function* () {
+      const { id } = yield* addParent(store, ["a", "b", "c"])
+      yield* records(store, [report(id, "a", "cancelled")], [applied])
+      yield* store.cancel(id)
+      yield* isParent(store, id, "cancelled", flow({ cancelled: 3 }))
+    }))
+
   test("reports after a cancel of the parent come late", (store) =>
     Effect.gen(function* () {
       const { id } = yield* addParent(store, ["a"])

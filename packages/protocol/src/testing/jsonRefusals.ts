@@ -3,9 +3,8 @@ import { describe } from "@effect/vitest"
 import { Effect } from "effect"
 import { maxDepth } from "../Json.ts"
 import * as Kit from "./kit.ts"
-import { inRequests } from "./requestPlaces.ts"
 import { valuePlaces } from "./valuePlaces.ts"
-import { accepts, populate, refusesAll } from "./world.ts"
+import { refuses, takes, trial } from "./world.ts"
 
 class Money {
   readonly amount = 1
@@ -81,19 +80,17 @@ export const jsonRefusals = (test: Kit.Test) =>
   describe("what JSON cannot hold", () => {
     for (const { path, value, what } of culprits) {
       test(`${what} is refused as a payload and as an exit, and nothing has changed`, (store) =>
-        refusesAll(
+        refuses(
           store,
-          valuePlaces.map((place) => ({ place, value, field: `${place.field}${path}` }))
+          valuePlaces.map((place) => trial(place, value, path))
         ))
     }
 
     test(`a value may be nested ${maxDepth} levels deep`, (store) =>
-      Effect.gen(function* () {
-        const world = yield* populate(store)
-        for (const place of inRequests({ name: "payload", set: (payload: unknown) => ({ payload }) })) {
-          yield* accepts(place.call(store, world, nested(maxDepth)))
-        }
-      }))
+      takes(
+        store,
+        valuePlaces.map((place) => trial(place, nested(maxDepth)))
+      ))
 
     test("an object without a prototype is a plain object", (store) =>
       Effect.gen(function* () {

@@ -246,6 +246,11 @@ const metadata = (test: Kit.Test) => {
       yield* store.upsertSchedule({ ...schedule("key"), metadata: map })
       const [listed] = yield* store.listSchedules()
       assert.strictEqual(textOf(listed?.metadata), textOf(map))
+      const held = yield* Kit.addAndTake(store, { queue: "parent" })
+      const spec = child(held.id, "key")
+      yield* store.ack(held.id, held.token, fanOut([{ ...spec, request: { ...spec.request, metadata: map } }]))
+      const { reconcile } = yield* store.flowSweepWork({ pendingAgeMs: 0 })
+      assert.strictEqual(textOf(reconcile[0]?.children[0]?.request.metadata), textOf(map))
     }))
 }
 

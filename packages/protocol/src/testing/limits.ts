@@ -7,21 +7,25 @@ import * as Kit from "./kit.ts"
 import { durationPlaces, mostDuration } from "./numberPlaces.ts"
 import { textPlaces } from "./textPlaces.ts"
 import { metadataPlaces, valuePlaces } from "./valuePlaces.ts"
-import { accepts, isOver, type Place, populate } from "./world.ts"
+import { byOperation, over, type Place, refusesOver, takes, trial } from "./world.ts"
 
 const { batchLength, callBytes, metadataBytes, payloadBytes } = Limits.defaults
 
 const texts = (test: Kit.Test) => {
-  for (const place of textPlaces) {
-    const { call, field, limit, hasForm, operation } = place
-    if (hasForm !== true) {
-      test(`${operation}: ${field} may have ${limit} characters`, (store) =>
-        Effect.gen(function* () {
-          yield* accepts(call(store, yield* populate(store), "x".repeat(limit)))
-        }))
+  for (const [operation, places] of byOperation(textPlaces)) {
+    const free = places.filter((place) => place.hasForm !== true)
+    if (free.length > 0) {
+      test(`${operation}: a text may be exactly as long as its limit`, (store) =>
+        takes(
+          store,
+          free.map((place) => trial(place, "x".repeat(place.limit)))
+        ))
     }
-    test(`${operation}: ${field} of ${limit + 1} characters is refused`, (store) =>
-      isOver(store, place, "x".repeat(limit + 1), limit, limit + 1))
+    test(`${operation}: a text longer than its limit is refused, and nothing has changed`, (store) =>
+      refusesOver(
+        store,
+        places.map((place) => over(place, "x".repeat(place.limit + 1), place.limit))
+      ))
   }
 
   test("lengths count UTF-16 code units", (store) =>
@@ -43,24 +47,30 @@ const jsonOf = (bytes: number): string => "x".repeat(bytes - 2)
 const metadataOf = (bytes: number): Record<string, string> => ({ k: "x".repeat(bytes - '{"k":""}'.length) })
 
 const bytes = (test: Kit.Test) => {
-  for (const place of valuePlaces) {
-    const { call, field, limit, operation } = place
-    test(`${operation}: ${field} may have ${limit} bytes`, (store) =>
-      Effect.gen(function* () {
-        yield* accepts(call(store, yield* populate(store), jsonOf(limit)))
-      }))
-    test(`${operation}: ${field} of ${limit + 1} bytes is refused`, (store) =>
-      isOver(store, place, jsonOf(limit + 1), limit, limit + 1))
+  for (const [operation, places] of byOperation(valuePlaces)) {
+    test(`${operation}: a value may have exactly as many bytes as its limit`, (store) =>
+      takes(
+        store,
+        places.map((place) => trial(place, jsonOf(place.limit)))
+      ))
+    test(`${operation}: a value with more bytes than its limit is refused, and nothing has changed`, (store) =>
+      refusesOver(
+        store,
+        places.map((place) => over(place, jsonOf(place.limit + 1), place.limit))
+      ))
   }
 
-  for (const place of metadataPlaces) {
-    const { call, field, operation } = place
-    test(`${operation}: ${field} may have ${metadataBytes} bytes`, (store) =>
-      Effect.gen(function* () {
-        yield* accepts(call(store, yield* populate(store), metadataOf(metadataBytes)))
-      }))
-    test(`${operation}: ${field} of ${metadataBytes + 1} bytes is refused`, (store) =>
-      isOver(store, place, metadataOf(metadataBytes + 1), metadataBytes, metadataBytes + 1))
+  for (const [operation, places] of byOperation(metadataPlaces)) {
+    test(`${operation}: metadata may have exactly as many bytes as its limit`, (store) =>
+      takes(
+        store,
+        places.map((place) => trial(place, metadataOf(metadataBytes)))
+      ))
+    test(`${operation}: metadata with more bytes than its limit is refused, and nothing has changed`, (store) =>
+      refusesOver(
+        store,
+        places.map((place) => over(place, metadataOf(metadataBytes + 1), metadataBytes))
+      ))
   }
 
   test("sizes count the UTF-8 bytes of the JSON text, structure and escapes included", (store) =>
@@ -75,14 +85,17 @@ const bytes = (test: Kit.Test) => {
 }
 
 const durations = (test: Kit.Test) => {
-  for (const place of durationPlaces) {
-    const { call, field, operation } = place
-    test(`${operation}: ${field} may be ${mostDuration} milliseconds`, (store) =>
-      Effect.gen(function* () {
-        yield* accepts(call(store, yield* populate(store), mostDuration))
-      }))
-    test(`${operation}: ${field} of ${mostDuration + 1} milliseconds is refused`, (store) =>
-      isOver(store, place, mostDuration + 1, mostDuration, mostDuration + 1))
+  for (const [operation, places] of byOperation(durationPlaces)) {
+    test(`${operation}: a duration may be exactly as long as the limit`, (store) =>
+      takes(
+        store,
+        places.map((place) => trial(place, mostDuration))
+      ))
+    test(`${operation}: a duration longer than the limit is refused, and nothing has changed`, (store) =>
+      refusesOver(
+        store,
+        places.map((place) => over(place, mostDuration + 1, mostDuration))
+      ))
   }
 
   test("a job may be delayed by the longest duration, and promoted all the same", (store) =>
@@ -183,23 +196,18 @@ const valuesOf = (size: number): ReadonlyArray<string> => {
 
 const lists = (test: Kit.Test) => {
   for (const place of listPlaces) {
-    const { call, field, operation } = place
-    test(`${operation}: ${field} may have ${batchLength} items`, (store) =>
-      Effect.gen(function* () {
-        yield* accepts(call(store, yield* populate(store), batchLength))
-      }))
+    const { field, operation } = place
+    test(`${operation}: ${field} may have ${batchLength} items`, (store) => takes(store, [trial(place, batchLength)]))
     test(`${operation}: ${field} of ${batchLength + 1} items is refused, and none of it happens`, (store) =>
-      isOver(store, place, batchLength + 1, batchLength, batchLength + 1))
+      refusesOver(store, [over(place, batchLength + 1, batchLength)]))
   }
 
   for (const place of callPlaces) {
-    const { call, field, operation } = place
+    const { field, operation } = place
     test(`${operation}: the values of ${field} may have ${callBytes} bytes together`, (store) =>
-      Effect.gen(function* () {
-        yield* accepts(call(store, yield* populate(store), callBytes))
-      }))
+      takes(store, [trial(place, callBytes)]))
     test(`${operation}: values of ${field} of ${callBytes + 1} bytes together are refused`, (store) =>
-      isOver(store, place, callBytes + 1, callBytes, callBytes + 1))
+      refusesOver(store, [over(place, callBytes + 1, callBytes)]))
   }
 }
 

@@ -8,87 +8,82 @@ import { areSchedules, schedule } from "./schedules.ts"
 import type { ScheduleRecord } from "../Schedule.ts"
 import { textPlaces } from "./textPlaces.ts"
 import { metadataPlaces } from "./valuePlaces.ts"
-import { accepts, type Place, populate, refuses } from "./world.ts"
+import { byOperation, type Place, refuses, takes, trial } from "./world.ts"
 
 const bad = ["\u0000", "a\u0000b", "\ud800", "a\udc00", "\udc00\ud800"]
 
 const texts = (test: Kit.Test) => {
-  for (const place of textPlaces) {
-    const values = place.mayBeEmpty === true ? bad : ["", ...bad]
-    test(`${place.operation}: ${place.field} that is empty, has a NUL or a lone surrogate is refused`, (store) =>
-      refuses(store, place, values))
-  }
-
-  for (const place of textPlaces.filter(({ mayBeEmpty }) => mayBeEmpty)) {
-    test(`${place.operation}: ${place.field} may be empty`, (store) =>
-      Effect.gen(function* () {
-        yield* accepts(place.call(store, yield* populate(store), ""))
-      }))
-  }
-
-  for (const place of metadataPlaces) {
-    test(`${place.operation}: ${place.field} with a NUL or a lone surrogate in a key or a value is refused`, (store) =>
-      Effect.gen(function* () {
-        yield* refuses(
-          store,
-          place,
-          bad.map((text) => ({ k: text })),
-          `${place.field}.k`
-        )
-      }))
-    test(`${place.operation}: ${place.field} with a NUL or a lone surrogate in a key is refused`, (store) =>
+  for (const [operation, places] of byOperation(textPlaces)) {
+    test(`${operation}: a text that is empty, has a NUL or a lone surrogate is refused, and nothing has changed`, (store) =>
       refuses(
         store,
-        place,
-        bad.map((text) => ({ [text]: "v" }))
+        places.flatMap((place) => (place.mayBeEmpty === true ? bad : ["", ...bad]).map((text) => trial(place, text)))
       ))
+  }
+
+  for (const [operation, places] of byOperation(textPlaces.filter((place) => place.mayBeEmpty === true))) {
+    test(`${operation}: ids of a trace and the reason of a failure may be empty`, (store) =>
+      takes(
+        store,
+        places.map((place) => trial(place, ""))
+      ))
+  }
+
+  for (const [operation, places] of byOperation(metadataPlaces)) {
+    test(`${operation}: metadata with a NUL or a lone surrogate is refused, and nothing has changed`, (store) => {
+      const values = places.flatMap((place) => bad.map((text) => trial(place, { k: text }, ".k")))
+      const keys = places.flatMap((place) => bad.map((text) => trial(place, { [text]: "v" })))
+      return refuses(store, [...values, ...keys])
+    })
   }
 }
 
 const notFinite = [Number.NaN, Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY]
 
 const numbers = (test: Kit.Test) => {
-  for (const place of [...durationPlaces, ...factorPlaces]) {
-    test(`${place.operation}: ${place.field} that is not finite is refused`, (store) =>
-      refuses(store, place, notFinite))
-
-    const { least } = place
-    if (least === undefined) {
-      test(`${place.operation}: ${place.field} may be negative`, (store) =>
-        Effect.gen(function* () {
-          yield* accepts(place.call(store, yield* populate(store), -1))
-        }))
-    } else {
-      test(`${place.operation}: ${place.field} below ${least} is refused`, (store) =>
-        refuses(store, place, [least - 1, -1e9]))
-      test(`${place.operation}: ${place.field} may be ${least}`, (store) =>
-        Effect.gen(function* () {
-          yield* accepts(place.call(store, yield* populate(store), least))
-        }))
-    }
+  for (const [operation, places] of byOperation([...durationPlaces, ...factorPlaces])) {
+    test(`${operation}: a duration or factor that is not finite, or too low, is refused`, (store) =>
+      refuses(
+        store,
+        places.flatMap((place) => {
+          const low = place.least === undefined ? [] : [place.least - 1, place.least - 1e9]
+          return [...notFinite, ...low].map((value) => trial(place, value))
+        })
+      ))
+    test(`${operation}: a duration or factor may be the lowest, and a delay or an age negative`, (store) =>
+      takes(
+        store,
+        places.map((place) => trial(place, place.least ?? -1))
+      ))
   }
 
-  for (const place of integerPlaces) {
-    const least = place.least ?? 0
-    test(`${place.operation}: ${place.field} that is no whole number from ${least} is refused`, (store) =>
-      refuses(store, place, [...notFinite, 1.5, least - 1, mostInteger + 1, 1e300]))
-    test(`${place.operation}: ${place.field} may be ${least} and ${mostInteger}`, (store) =>
-      Effect.gen(function* () {
-        const world = yield* populate(store)
-        yield* accepts(place.call(store, world, mostInteger))
-        yield* accepts(place.call(store, world, least))
-      }))
+  for (const [operation, places] of byOperation(integerPlaces)) {
+    test(`${operation}: a number that is not whole, or out of its range, is refused`, (store) =>
+      refuses(
+        store,
+        places.flatMap((place) => {
+          const outside = [(place.least ?? 0) - 1, mostInteger + 1, 1e300]
+          return [...notFinite, 1.5, ...outside].map((value) => trial(place, value))
+        })
+      ))
+    test(`${operation}: a number may be the lowest and the highest of its range`, (store) =>
+      takes(
+        store,
+        places.flatMap((place) => [trial(place, mostInteger), trial(place, place.least ?? 0)])
+      ))
   }
 
-  for (const place of momentPlaces) {
-    test(`${place.operation}: ${place.field} that is no moment a Date can hold is refused`, (store) =>
-      refuses(store, place, [...notFinite, 8.64e15 + 1, -8.64e15 - 1]))
-    test(`${place.operation}: ${place.field} may be the first and the last moment of a Date`, (store) =>
-      Effect.gen(function* () {
-        const world = yield* populate(store)
-        yield* accepts(place.call(store, world, 8.64e15))
-        yield* accepts(place.call(store, world, -8.64e15))
-      }))
+  for (const [operation, places] of byOperation(momentPlaces)) {
+    test(`${operation}: a moment that no Date can hold is refused`, (store) =>
+      refuses(
+        store,
+        places.flatMap((place) => [...notFinite, 8.64e15 + 1, -8.64e15 - 1].map((value) => trial(place, value)))
+      ))
+    test(`${operation}: a moment may be the first and the last of a Date`, (store) =>
+      takes(
+        store,
+        places.flatMap((place) => [trial(place, 8.64e15), trial(place, -8.64e15)])
+      ))
   }
 }
 
@@ -134,30 +129,33 @@ const wholeSchedule = (fields: Partial<ScheduleRecord>): Place<undefined> => ({
 
 const cadences = (test: Kit.Test) => {
   test("a schedule with both cron and everyMs is refused", (store) =>
-    refuses(store, wholeSchedule({ cron: "0 9 * * *", everyMs: 1000 }), [undefined]))
+    refuses(store, [trial(wholeSchedule({ cron: "0 9 * * *", everyMs: 1000 }), undefined)]))
 
   test("a schedule with neither cron nor everyMs is refused", (store) =>
-    refuses(store, wholeSchedule({ cron: undefined, everyMs: undefined }), [undefined]))
+    refuses(store, [trial(wholeSchedule({ cron: undefined, everyMs: undefined }), undefined)]))
 
   test("a cron expression that is not understood is refused", (store) =>
     refuses(
       store,
-      inSchedule("cron", (cron: string) => ({ cron, everyMs: undefined })),
-      ["often", "61 * * * *", "* * * *", "0 9 * * MON-"]
+      ["often", "61 * * * *", "* * * *", "0 9 * * MON-"].map((text) =>
+        trial(
+          inSchedule("cron", (cron: string) => ({ cron, everyMs: undefined })),
+          text
+        )
+      )
     ))
 
   test("a time zone that is not known is refused, also beside everyMs", (store) =>
-    Effect.gen(function* () {
-      const zone = inSchedule("tz", ({ cron, tz }: { cron: string | undefined; tz: string }) => ({
-        cron,
-        everyMs: cron === undefined ? 1000 : undefined,
-        tz
-      }))
-      yield* refuses(store, zone, [
-        { cron: "0 9 * * *", tz: "Mars/Olympus" },
-        { cron: undefined, tz: "Mars/Olympus" }
-      ])
-    }))
+    refuses(store, [
+      trial(
+        inSchedule("tz", (tz: string) => ({ cron: "0 9 * * *", everyMs: undefined, tz })),
+        "Mars/Olympus"
+      ),
+      trial(
+        inSchedule("tz", (tz: string) => ({ everyMs: 1000, tz })),
+        "Mars/Olympus"
+      )
+    ]))
 
   test("cron expressions of five and of six fields, time zones by name and by offset are kept as they came", (store) =>
     Effect.gen(function* () {
