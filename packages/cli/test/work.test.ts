@@ -142,14 +142,14 @@ describe("jobwire work", { timeout }, () => {
     const port = new URL(first.url).port
     const program = script("far", `[ -f ${path("back")} ] && exit 0; exec sleep 300`)
     const worker = start(
-      ["work", "slow", "--lease", "6s", "--grace", "1s", "--until-empty", "--exec", program],
+      ["work", "slow", "--lease", "9s", "--grace", "3s", "--until-empty", "--exec", program],
       first.env
     )
     const pid = await pidOf(worker)
     const reached = Date.now()
     first.child.kill("SIGKILL")
     await untilGone(pid)
-    expect(Date.now() - reached).toBeLessThan(6000)
+    expect(Date.now() - reached).toBeLessThan(9000)
     writeFileSync(path("back"), "")
     const second = start(["serve", "--port", port, "--data", data])
     await second.line(/^http:/)

@@ -1,8 +1,8 @@
 /** `jobwire enqueue`: puts in one job, or one a line of a file. */
 import { type EnqueueRequest, JobStore, Limits } from "@jobwire/protocol"
-import { Console, Effect, FileSystem, Option, type PlatformError, Stdio, Stream } from "effect"
+import { Console, Effect, Exit, FileSystem, Option, type PlatformError, Stdio, Stream } from "effect"
 import { Argument, Command, Flag } from "effect/cli"
-import { randomUUID } from "node:crypto"
+import { SecureRandom } from "effect/crypto"
 import { provideStore } from "../Connect.ts"
 import { jobFlags, problemOf, toRequest } from "../enqueue/Flags.ts"
 import { lines } from "../enqueue/Lines.ts"
@@ -82,7 +82,7 @@ const enqueueOne = Effect.fnUntraced(function* (input: Input) {
   const store = yield* JobStore.JobStore
   const payload = Option.isSome(input.payload) ? yield* parsePayload(input.payload.value) : undefined
   // An id that is known before the request is sent makes it safe to send it again when its answer is lost.
-  const drawn = randomUUID()
+  const drawn = SecureRandom.uuidV7Unsafe()
   const id = Option.getOrElse(input.id, () => drawn)
   const request: EnqueueRequest = { ...toRequest(input.name, input), id, payload }
   const result = yield* store
@@ -150,7 +150,7 @@ const enqueueFile = Effect.fnUntraced(function* (input: Input, file: string) {
   const loading = load(lines(bytes), { rules, parallel: input.parallel, progress, onBadLine: tellBadLine(input.json) })
   yield* loading.pipe(
     showProgress(progress, seen),
-    Effect.tapError(() => Console.error(stoppedAt(progress, input)))
+    Effect.onExit((exit) => (Exit.isSuccess(exit) ? Effect.void : Console.error(stoppedAt(progress, input))))
   )
   const { bad, duplicates, enqueued } = progress
   yield* Console.log(input.json ? JSON.stringify({ enqueued, duplicates, bad }) : summary(progress))

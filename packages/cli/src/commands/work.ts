@@ -101,6 +101,8 @@ const toOptions = (input: Input, names: ReadonlyArray<string>, command: ProgramC
   graceMs: input.grace,
   maxStalled: input.maxStalled,
   untilEmpty: input.untilEmpty,
+  // A program that calls `jobwire` itself reaches the same store.
+  env: { JOBWIRE_URL: input.url, ...(Option.isSome(input.store) ? { JOBWIRE_STORE: input.store.value } : {}) },
   forwardStderr: !input.quiet,
   report: writeEvents(input.json)
 })

@@ -1,7 +1,7 @@
 /** From a line of a file to a request. */
 import { EnqueueRequest, type Limits, Validation } from "@jobwire/protocol"
 import { Result, Schema } from "effect"
-import { randomUUID } from "node:crypto"
+import { SecureRandom } from "effect/crypto"
 import type { Line } from "./Lines.ts"
 
 /** What a line of the file is: the payload of a job, or a complete request. */
@@ -54,7 +54,9 @@ const complete = (value: unknown, base: EnqueueRequest): Result.Result<EnqueueRe
 
 // An id that is known before the request is sent makes it safe to send it again when its answer is lost.
 const withId = (request: EnqueueRequest, line: number, prefix: string | undefined): EnqueueRequest =>
-  request.id === undefined ? { ...request, id: prefix === undefined ? randomUUID() : `${prefix}-${line}` } : request
+  request.id === undefined
+    ? { ...request, id: prefix === undefined ? SecureRandom.uuidV7Unsafe() : `${prefix}-${line}` }
+    : request
 
 /** Reads the line by the rules, and checks the request as a store would. */
 export const readLine = (line: Line, rules: RequestRules): Result.Result<NumberedRequest, BadLine> => {

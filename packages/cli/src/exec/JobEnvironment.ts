@@ -21,8 +21,11 @@ export const jobEnvironment = (job: JobRecord, leaseMs: number): Record<string, 
   JOBWIRE_DEDUPE_KEY: job.dedupeKey,
   JOBWIRE_FLOW_ID: job.parent?.flowId,
   JOBWIRE_CHILD_KEY: job.parent?.childKey,
-  TRACEPARENT:
-    job.trace === undefined
-      ? undefined
-      : `00-${job.trace.traceId}-${job.trace.spanId}-${job.trace.sampled ? "01" : "00"}`
+  TRACEPARENT: traceparent(job)
 })
+
+// Only ids of the form that W3C Trace Context has can go on as one.
+const traceparent = ({ trace }: JobRecord): string | undefined =>
+  trace !== undefined && /^[0-9a-f]{32}$/.test(trace.traceId) && /^[0-9a-f]{16}$/.test(trace.spanId)
+    ? `00-${trace.traceId}-${trace.spanId}-${trace.sampled ? "01" : "00"}`
+    : undefined

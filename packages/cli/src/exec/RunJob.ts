@@ -20,7 +20,7 @@ type Ending =
 
 const startProgram = ({ options }: WorkerContext, job: JobRecord) =>
   Program.start(options.command, {
-    env: { ...process.env, ...jobEnvironment(job, options.leaseMs) },
+    env: { ...process.env, ...options.env, ...jobEnvironment(job, options.leaseMs) },
     input: jobInput(job),
     stdoutLimit: resultLimit,
     stderrLimit,
@@ -174,8 +174,12 @@ const runProgram = (context: WorkerContext, lease: Lease): Effect.Effect<Ending,
   Effect.scoped(Effect.flatMap(startProgram(context, lease.job), (program) => watch(context, lease, program)))
 
 // The answer to a claim may have been long under way: then the job is ours only if the store still says so.
-const interruptedBefore = Effect.fnUntraced(function* ({ leases, options }: WorkerContext, lease: Lease) {
-  if ((yield* lease.ageMs) > options.leaseMs / 3) yield* Effect.ignore(leases.beat)
+const stopBefore = Effect.fnUntraced(function* (
+  context: WorkerContext,
+  lease: Lease
+): Effect.fn.Return<Option.Option<Interruption | "stopping">> {
+  if (isStopping(context)) return Option.some("stopping")
+  if ((yield* lease.ageMs) > context.options.leaseMs / 3) yield* Effect.ignore(context.leases.beat)
   return yield* lease.interruptedBy
 })
 
@@ -185,7 +189,7 @@ export const runJob = Effect.fnUntraced(function* (context: WorkerContext, lease
   const { job } = lease
   const began = yield* monotonicMs
   options.report({ _tag: "Started", job })
-  const before = yield* interruptedBefore(context, lease)
+  const before = yield* stopBefore(context, lease)
   const ending: Effect.Effect<Ending, Program.ProgramStartError> = Option.match(before, {
     onNone: () => runProgram(context, lease),
     onSome: (why) => Effect.succeed({ _tag: "Stopped", why })

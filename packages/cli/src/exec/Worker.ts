@@ -94,7 +94,12 @@ export const work = Effect.fn("Worker.work")(function* (
       yield* Effect.forkScoped(context.leases.keep)
       yield* Effect.forkScoped(recoverForever(context))
       context.options.report({ _tag: "Ready", queue: options.queue, names: options.names })
-      const stopAll = Effect.andThen(Deferred.succeed(stopping, undefined), FiberSet.awaitEmpty(running))
+      const stopAll = Effect.gen(function* () {
+        yield* Deferred.succeed(stopping, undefined)
+        const count = yield* FiberSet.size(running)
+        if (count > 0) options.report({ _tag: "Draining", running: count })
+        yield* FiberSet.awaitEmpty(running)
+      })
       return yield* Effect.ensuring(takeJobs(context, slots), stopAll)
     })
   )

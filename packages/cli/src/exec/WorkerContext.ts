@@ -19,6 +19,8 @@ export interface WorkerOptions {
   readonly maxStalled: number
   /** End when nothing is waiting, delayed or active any more. */
   readonly untilEmpty: boolean
+  /** Variables of every program, beside those of the worker itself and those of the job. */
+  readonly env: Readonly<Record<string, string>>
   /** Pass on what programs write to stderr. */
   readonly forwardStderr: boolean
   readonly report: ReportEvent

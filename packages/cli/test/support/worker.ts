@@ -37,6 +37,7 @@ const toOptions = ({ exec = "true", ...settings }: Settings, events: Queue.Queue
   graceMs: 2000,
   maxStalled: 1,
   untilEmpty: false,
+  env: {},
   forwardStderr: false,
   command: shellCommand(exec),
   ...settings,

@@ -1,0 +1,34 @@
+/** The published entry. */
+import { spawnSync } from "node:child_process"
+import { writeFileSync } from "node:fs"
+import { fileURLToPath } from "node:url"
+import { describe, expect, it } from "vitest"
+import { path, timeout } from "./support/processes.ts"
+
+const bin = fileURLToPath(new URL("../bin/jobwire.js", import.meta.url))
+
+const runAs = (version: string | undefined, ...args: ReadonlyArray<string>) => {
+  const preload = path("version.cjs")
+  const pretend = `Object.defineProperty(process.versions, "node", { value: "${version}" })`
+  writeFileSync(preload, version === undefined ? "" : pretend)
+  return spawnSync(process.execPath, ["--require", preload, bin, ...args], { encoding: "utf8" })
+}
+
+describe("bin/jobwire.js", { timeout }, () => {
+  it("runs here without a build", () => {
+    const { status, stderr, stdout } = runAs(undefined, "--version")
+    expect({ status, stderr, stdout }).toEqual({ status: 0, stderr: "", stdout: "0.1.0\n" })
+  })
+
+  it.each(["22.18.0", "20.19.1", "18.0.0"])("says what is needed when Node is %s", (version) => {
+    const { status, stderr, stdout } = runAs(version, "--version")
+    expect({ status, stdout }).toEqual({ status: 1, stdout: "" })
+    expect(stderr).toContain(`Node ${version} is too old: 22.19 or newer is needed`)
+    expect(stderr).toContain("https://nodejs.org")
+  })
+
+  it("is written in the syntax of old versions", () => {
+    const { status } = spawnSync(process.execPath, ["--check", bin])
+    expect(status).toBe(0)
+  })
+})
