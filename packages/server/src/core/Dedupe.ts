@@ -51,6 +51,6 @@ export const take = (name: string, policy: DedupePolicy, jobId: string, now: num
 export const isFreedBy = (entry: DedupeRow | undefined, jobId: string, now: number): boolean =>
   entry !== undefined && entry.jobId === jobId && !hasWindow(entry, now)
 
-/** Whether the row can be forgotten: it would not hold off any enqueue. */
-export const isDead = (entry: DedupeRow, keyed: JobRow | undefined, now: number): boolean =>
-  !hasWindow(entry, now) && !isPending(entry, keyed)
+/** Whether the row can be forgotten because its window is over. A row without one goes with its job. */
+export const isOver = (entry: DedupeRow, now: number): boolean =>
+  entry.expiresAt !== undefined && !hasWindow(entry, now)

@@ -1,7 +1,7 @@
 /** Who holds a dedupe key: every case of the rules. */
 import type { DedupePolicy } from "@jobwire/protocol"
 import { assert, describe, it } from "vitest"
-import { isDead, isFreedBy, judge, take, type Verdict } from "../../src/core/Dedupe.ts"
+import { isFreedBy, isOver, judge, take, type Verdict } from "../../src/core/Dedupe.ts"
 import type { DedupeRow, JobRow } from "../../src/core/JobRow.ts"
 import { row } from "./support/rows.ts"
 
@@ -98,11 +98,9 @@ describe("the row of a key", () => {
     assert.isFalse(isFreedBy(undefined, "job", now))
   })
 
-  it("is dead when it would hold nothing off", () => {
-    assert.isFalse(isDead(entry(), waiting, now))
-    assert.isTrue(isDead(entry(), finished, now))
-    assert.isTrue(isDead(entry(), undefined, now))
-    assert.isFalse(isDead(entry(now + 1), undefined, now))
-    assert.isTrue(isDead(entry(now), waiting, now))
+  it("can be forgotten when its window is over", () => {
+    assert.isFalse(isOver(entry(), now))
+    assert.isFalse(isOver(entry(now + 1), now))
+    assert.isTrue(isOver(entry(now), now))
   })
 })

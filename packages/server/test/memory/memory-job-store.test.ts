@@ -3,7 +3,10 @@ import { EnqueueRequest, JobStore } from "@jobwire/protocol"
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Layer, Option } from "effect"
 import { TestClock } from "effect/testing"
+import * as EmbeddedJobStore from "../../src/drivers/embedded/EmbeddedJobStore.ts"
 import * as MemoryJobStore from "../../src/drivers/memory/MemoryJobStore.ts"
+import { memoryStorage } from "../../src/drivers/memory/MemoryStorage.ts"
+import * as MemoryTables from "../../src/drivers/memory/MemoryTables.ts"
 import { JobStores } from "../../src/JobStores.ts"
 
 const request = (id: string, fields: Partial<EnqueueRequest> = {}): EnqueueRequest =>
@@ -126,5 +129,24 @@ describe("historyTtl", () => {
       yield* TestClock.adjust("1 minute")
       assert.strictEqual((yield* store.counts()).cancelled, 0)
     }).pipe(Effect.provide(MemoryJobStore.layerWith({ historyTtl: "1 second" })))
+  )
+})
+
+const dedupe = (key: string, ttlMs: number | undefined) => ({ key, ttlMs, extend: false, replace: false })
+
+describe("dedupe windows", () => {
+  it.effect("are forgotten on the timer once they are over, also without a historyTtl", () =>
+    Effect.gen(function* () {
+      const tables = MemoryTables.make()
+      const store = yield* EmbeddedJobStore.make(memoryStorage(tables))
+      yield* store.enqueue(request("over", { dedupe: dedupe("over", 59_000) }))
+      yield* store.enqueue(request("open", { dedupe: dedupe("open", 61_000) }))
+      yield* store.enqueue(request("pending", { dedupe: dedupe("pending", undefined) }))
+      yield* TestClock.adjust("1 minute")
+      assert.deepStrictEqual(
+        Array.from(tables.dedupes.all(), ({ key }) => key),
+        ["open", "pending"]
+      )
+    })
   )
 })

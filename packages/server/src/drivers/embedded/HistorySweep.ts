@@ -1,12 +1,16 @@
-/** The timed part of retention: finished jobs over the store's ceiling, and dedupe keys that hold nothing off any more. */
-import { type Duration, Effect } from "effect"
-import { isDead } from "../../core/Dedupe.ts"
+/** The timed part of retention: finished jobs over the store's ceiling, and dedupe keys whose window is over. */
+import { TerminalState } from "@jobwire/protocol"
+import { Array as Arr, type Duration, Effect } from "effect"
+import { isOver } from "../../core/Dedupe.ts"
+import type { Position } from "../../core/Order.ts"
+import { takePage } from "../../core/Page.ts"
 import { type HistoryTtl, isExpired } from "../../core/Retention.ts"
 import { forgetJob } from "./Apply.ts"
-import type { Engine, Unit } from "./Engine.ts"
+import type { Engine } from "./Engine.ts"
+import type { Tables } from "./Tables.ts"
 
-// Few enough that a sweep holds up nobody for long; what is left over goes in the next unit of the same sweep.
-const mostInOneUnit = 1000
+// Few enough that a sweep holds up nobody for long: it reads and deletes so many at a time, and others come in between.
+const mostAtOnce = 1000
 
 /** Sweeps again and again, until interrupted. A sweep that fails is logged, and the next one tries again. */
 export const forever = (engine: Engine, ttl: HistoryTtl | undefined, interval: Duration.Input): Effect.Effect<never> =>
@@ -16,26 +20,56 @@ export const forever = (engine: Engine, ttl: HistoryTtl | undefined, interval: D
     Effect.forever
   )
 
-/** One sweep of everything that is over now. */
-export const sweep = Effect.fnUntraced(function* (engine: Engine, ttl: HistoryTtl | undefined) {
-  if (ttl !== undefined) {
-    while ((yield* engine.write((unit) => forgetExpired(unit, ttl))) === mostInOneUnit);
-  }
-  yield* engine.write(forgetDedupes)
+const sweep = Effect.fnUntraced(function* (engine: Engine, ttl: HistoryTtl | undefined) {
+  if (ttl !== undefined) yield* sweepHistory(engine, ttl)
+  yield* sweepDedupes(engine)
 })
 
-const forgetExpired = ({ now, tables }: Unit, ttl: HistoryTtl): number => {
-  const expired = []
-  for (const row of tables.history.all()) {
-    if (!isExpired(row, ttl, now) || (row.flow !== undefined && tables.children.owesCascade(row.id))) continue
-    expired.push(row)
-    if (expired.length === mostInOneUnit) break
+const sweepHistory = Effect.fnUntraced(function* (engine: Engine, ttl: HistoryTtl) {
+  let position: Position | undefined
+  do {
+    const from = position
+    const page = yield* engine.read((tables, now) => expiredFrom(tables, from, ttl, now))
+    yield* engine.write(({ now, tables }) => {
+      for (const id of page.expired) {
+        const row = tables.jobs.get(id)
+        // Another may have retried it since.
+        if (row !== undefined && isExpired(row, ttl, now)) forgetJob(tables, row, now)
+      }
+    })
+    position = page.next
+    yield* Effect.yieldNow
+  } while (position !== undefined)
+})
+
+const expiredFrom = (tables: Tables, after: Position | undefined, ttl: HistoryTtl, now: number) => {
+  const rows = tables.jobs.scan({
+    queue: undefined,
+    name: undefined,
+    states: TerminalState.literals,
+    metadata: undefined,
+    orderBy: "finishedAt",
+    order: "asc",
+    after
+  })
+  const { items, more } = takePage(rows, { length: mostAtOnce, bytes: Infinity }, () => 0)
+  const last = items.at(-1)
+  return {
+    expired: items.filter((row) => isExpired(row, ttl, now)).map(({ id }) => id),
+    next: more && last !== undefined ? { value: last.finishedAt ?? 0, id: last.id } : undefined
   }
-  for (const row of expired) forgetJob(tables, row, now)
-  return expired.length
 }
 
-const forgetDedupes = ({ now, tables }: Unit): void => {
-  const dead = Array.from(tables.dedupes.all()).filter((entry) => isDead(entry, tables.jobs.get(entry.jobId), now))
-  for (const entry of dead) tables.dedupes.delete(entry.name, entry.key)
-}
+const sweepDedupes = Effect.fnUntraced(function* (engine: Engine) {
+  const over = yield* engine.read((tables, now) =>
+    Array.from(tables.dedupes.all()).filter((entry) => isOver(entry, now))
+  )
+  for (const entries of Arr.chunksOf(over, mostAtOnce)) {
+    yield* engine.write(({ now, tables }) => {
+      for (const { key, name } of entries) {
+        const entry = tables.dedupes.get(name, key)
+        if (entry !== undefined && isOver(entry, now)) tables.dedupes.delete(name, key)
+      }
+    })
+  }
+})

@@ -1,6 +1,6 @@
 /** What an application may choose about an embedded store, whichever driver keeps it. */
-import type { EnqueueRequest, TerminalState } from "@jobwire/protocol"
-import { Duration, type Effect } from "effect"
+import { type EnqueueRequest, TerminalState } from "@jobwire/protocol"
+import { Duration, type Effect, Schema } from "effect"
 import type { HistoryTtl } from "../../core/Retention.ts"
 
 /** Draws the id of a job that its producer gave none. It may be an effect; it may not fail. */
@@ -18,12 +18,10 @@ export interface StoreOptions {
   readonly idGenerator?: IdGenerator | undefined
 }
 
-const terminalStates: ReadonlyArray<TerminalState> = ["completed", "failed", "cancelled"]
-
 const isByState = (
   input: NonNullable<StoreOptions["historyTtl"]>
 ): input is Partial<Readonly<Record<TerminalState, Duration.Input>>> =>
-  typeof input === "object" && terminalStates.some((state) => state in input)
+  typeof input === "object" && Object.keys(input).every((key) => Schema.is(TerminalState)(key))
 
 /** The ceiling in milliseconds a terminal state; `undefined` when nothing is ever swept. */
 export const historyTtlMs = (input: StoreOptions["historyTtl"]): HistoryTtl | undefined => {
@@ -33,7 +31,7 @@ export const historyTtlMs = (input: StoreOptions["historyTtl"]): HistoryTtl | un
     return { completed: ms, failed: ms, cancelled: ms }
   }
   const ttl: Partial<Record<TerminalState, number>> = {}
-  for (const state of terminalStates) {
+  for (const state of TerminalState.literals) {
     const duration = input[state]
     if (duration !== undefined) ttl[state] = Duration.toMillis(Duration.fromInputUnsafe(duration))
   }

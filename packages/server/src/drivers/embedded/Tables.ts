@@ -57,8 +57,6 @@ export interface HistoryTable {
   readonly beyond: (name: string, state: TerminalState, count: number) => ReadonlyArray<JobRow>
   /** Finished jobs of a name and state with `finishedAt <= moment`. */
   readonly until: (name: string, state: TerminalState, moment: number) => ReadonlyArray<JobRow>
-  /** Every finished job, in any order; a lazy walk. */
-  readonly all: () => Iterable<JobRow>
 }
 
 /** Ledger entries by the job's `seq`. */

@@ -118,10 +118,6 @@ export class MemoryJobs implements JobTable, AttemptTable, HistoryTable {
     return rows
   }
 
-  *all(): IterableIterator<JobRow> {
-    for (const lane of this.#ended.all()) for (const { row } of lane.ascending()) yield row
-  }
-
   #slot(row: JobRow): JobSlot {
     const slot = this.#slots.get(row.id)
     if (slot === undefined) throw new Error(`job ${JSON.stringify(row.id)} is not there`)

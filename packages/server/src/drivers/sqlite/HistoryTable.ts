@@ -3,10 +3,9 @@ import type { TerminalState } from "@jobwire/protocol"
 import type { DatabaseSync } from "node:sqlite"
 import type { JobRow } from "../../core/JobRow.ts"
 import type { HistoryTable } from "../embedded/Tables.ts"
-import { states, terminalStates } from "./Codes.ts"
+import { states } from "./Codes.ts"
 import { decodeJob, type JobTuple, selectJob } from "./JobColumns.ts"
 import { keyOf, seqOf } from "./JobKey.ts"
-import { prepareEntryScan } from "./JobScan.ts"
 import { tallyOf } from "./Lanes.ts"
 import { prepare } from "./Statement.ts"
 import type { StoreState } from "./StoreState.ts"
@@ -24,14 +23,6 @@ export const prepareHistory = (db: DatabaseSync): ((store: StoreState) => Histor
   const byKey = prepare<JobTuple>(db, `${selectJob} where s.key = ${keyOf("?1", "?2")}`)
   const oldest = prepare<[finishedAt: number, seq: number]>(db, findHistory.oldest)
   const until = prepare<JobTuple>(db, findHistory.until)
-  const entries = prepareEntryScan(db)
-
-  const rowsOf = function* (store: StoreState, seqs: Iterable<number>): Generator<JobRow, void> {
-    for (const seq of seqs) {
-      const tuple = byKey.get(store.id, seq)
-      if (tuple !== undefined) yield decodeJob(tuple, store.lanes)
-    }
-  }
 
   // The tallies say how many are too many, so only those are read, from the oldest on.
   const beyond = (store: StoreState, name: string, state: TerminalState, count: number): ReadonlyArray<JobRow> => {
@@ -40,12 +31,10 @@ export const prepareHistory = (db: DatabaseSync): ((store: StoreState) => Histor
     if (excess <= 0) return []
     const found = lanes.flatMap((lane) => oldest.all(store.id, lane.id, states.code(state), excess))
     found.sort((one, other) => one[0] - other[0] || one[1] - other[1])
-    return [
-      ...rowsOf(
-        store,
-        found.slice(0, excess).map(([, seq]) => seq)
-      )
-    ]
+    return found.slice(0, excess).flatMap(([, seq]) => {
+      const tuple = byKey.get(store.id, seq)
+      return tuple === undefined ? [] : [decodeJob(tuple, store.lanes)]
+    })
   }
 
   return (store) => ({
@@ -53,17 +42,6 @@ export const prepareHistory = (db: DatabaseSync): ((store: StoreState) => Histor
     until: (name, state, moment) =>
       [...store.lanes.ofName(name).values()].flatMap((lane) =>
         until.all(store.id, lane.id, states.code(state), moment).map((tuple) => decodeJob(tuple, store.lanes))
-      ),
-    all: function* () {
-      const found = entries(store, {
-        queue: undefined,
-        name: undefined,
-        states: terminalStates,
-        orderBy: "finishedAt",
-        order: "asc",
-        after: undefined
-      })
-      for (const [, , seq] of found) yield* rowsOf(store, [seq])
-    }
+      )
   })
 }
