@@ -3,6 +3,7 @@ import { assert, describe, expect, it } from "@effect/vitest"
 import {
   ClaimOptions,
   EnqueueRequest,
+  JobNotFoundError,
   JobStoreError,
   Limits,
   LockLostError,
@@ -110,16 +111,16 @@ describe("an ack that arrives twice", () => {
     })
   )
 
-  it.effect("is a success when retention has let the job go", () =>
+  it.effect("is answered as the job's being gone when it is, and as a lost lock when another one has its id", () =>
     Effect.gen(function* () {
       const store = yield* wrapped()
-      yield* add(store, "a", {
-        keep: { completed: { count: 0, ageMs: undefined }, failed: undefined, cancelled: undefined }
-      })
+      yield* add(store, "a")
       yield* take(store, "t1")
       yield* store.ack("a", "t1", complete(1))
-      expect(yield* store.getJob("a")).toEqual(Option.none())
-      yield* store.ack("a", "t1", complete(1))
+      yield* store.remove("a")
+      expect(yield* Effect.flip(store.ack("a", "t1", complete(1)))).toBeInstanceOf(JobNotFoundError)
+      yield* add(store, "a")
+      expect(yield* Effect.flip(store.ack("a", "t1", complete(1)))).toBeInstanceOf(LockLostError)
     })
   )
 

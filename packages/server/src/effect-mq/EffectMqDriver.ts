@@ -5,8 +5,10 @@ import {
   type ClaimOptions,
   type ClaimResult,
   type EnqueueRequest,
+  type EnqueueResult,
   FlowSweepWork,
   type JobId,
+  JobNotFoundError,
   JobRecord,
   type JobStore as Ours,
   Json,
@@ -23,7 +25,7 @@ import type { JobStore as Theirs } from "effect-mq"
 import * as Cursors from "./Cursors.ts"
 import { logFault, type OurError, refuseUnsupportedOrder, toOurError } from "./Errors.ts"
 import { fitting } from "./Pages.ts"
-import { fingerprint, makeRuns, type Run } from "./Runs.ts"
+import { type Claims, fingerprint, makeRuns, type Runs } from "./Runs.ts"
 import { makeWakeTokens, type WakeTokens } from "./WakeTokens.ts"
 
 type TheirError = Parameters<typeof toOurError>[0]
@@ -48,25 +50,39 @@ const toRequest = (request: EnqueueRequest): EnqueueRequest => ({ ...request, de
 const toOutcome = (outcome: AckOutcome): AckOutcome =>
   outcome._tag === "Retry" ? { ...outcome, delayMs: Math.ceil(outcome.delayMs) } : outcome
 
-const producing = (store: Theirs.Service): Methods<"enqueue" | "enqueueMany" | "cancel" | "cancelByDedupe"> => ({
-  enqueue: (request) => run("enqueue", store.enqueue(branded(toRequest(request)))),
-  enqueueMany: (requests) => run("enqueueMany", store.enqueueMany(branded(requests.map(toRequest)))),
-  cancel: (id) => run("cancel", store.cancel(branded(id))),
-  cancelByDedupe: (name, key) => run("cancelByDedupe", store.cancelByDedupe(name, key))
-})
+const producing = (
+  store: Theirs.Service,
+  runs: Runs
+): Methods<"enqueue" | "enqueueMany" | "cancel" | "cancelByDedupe"> => {
+  const remember = ({ duplicate, id }: EnqueueResult): void => {
+    if (!duplicate) runs.forget(id)
+  }
+  return {
+    enqueue: (request) =>
+      run("enqueue", store.enqueue(branded(toRequest(request)))).pipe(
+        Effect.tap((result) => Effect.sync(() => remember(result)))
+      ),
+    enqueueMany: (requests) =>
+      run("enqueueMany", store.enqueueMany(branded(requests.map(toRequest)))).pipe(
+        Effect.tap((results) => Effect.sync(() => results.forEach(remember)))
+      ),
+    cancel: (id) => run("cancel", store.cancel(branded(id))),
+    cancelByDedupe: (name, key) => run("cancelByDedupe", store.cancelByDedupe(name, key))
+  }
+}
 
 const working = (
   store: Theirs.Service,
+  runs: Runs,
   origin: string
 ): Methods<"claim" | "ack" | "release" | "extendLocks" | "recoverStalled" | "awaitWake"> => {
   const wakeTokens = makeWakeTokens(origin)
-  const runs = makeRuns()
   return {
-    claim: (options) => runs.withRun(options.token, (known) => claimOnce(store, wakeTokens, known, options)),
-    ack: (id, token, outcome) => runs.withRun(token, (known) => ackOnce(store, known, id, token, outcome)),
+    claim: (options) => runs.withToken(options.token, (claims) => claimOnce(store, runs, wakeTokens, claims, options)),
+    ack: (id, token, outcome) => runs.withToken(token, () => ackOnce(store, runs, id, token, outcome)),
     release: (id, token) =>
-      runs.withRun(token, (known) =>
-        Effect.tap(run("release", store.release(branded(id), token)), () => Effect.sync(() => forget(known, id)))
+      runs.withToken(token, (claims) =>
+        Effect.tap(run("release", store.release(branded(id), token)), () => Effect.sync(() => giveUp(claims, id)))
       ),
     extendLocks: (locks, durationMs) => run("extendLocks", store.extendLocks(branded(locks), durationMs)),
     recoverStalled: (options) => run("recoverStalled", store.recoverStalled(options)),
@@ -80,12 +96,13 @@ const working = (
 
 const claimOnce = Effect.fnUntraced(function* (
   store: Theirs.Service,
+  runs: Runs,
   wakeTokens: WakeTokens,
-  known: Run,
+  claims: Claims,
   options: ClaimOptions
 ) {
-  const before = known.claimed.get(options.queue)
-  if (before !== undefined && !known.settled.has(before)) {
+  const before = claims.get(options.queue)
+  if (before !== undefined && runs.settlement(before, options.token) === undefined) {
     const held = yield* heldJob(store, before, options)
     if (Option.isSome(held)) return { _tag: "Claimed", job: toJob(held.value) } satisfies ClaimResult
   }
@@ -93,28 +110,30 @@ const claimOnce = Effect.fnUntraced(function* (
   if (result._tag === "Empty") {
     return { ...result, wakeToken: wakeTokens.toToken(result.wakeToken) } satisfies ClaimResult
   }
-  known.claimed.set(options.queue, result.job.id)
-  known.settled.delete(result.job.id)
+  claims.set(options.queue, result.job.id)
+  runs.unsettle(result.job.id, options.token)
   return { _tag: "Claimed", job: toJob(result.job) } satisfies ClaimResult
 })
 
 const ackOnce = Effect.fnUntraced(function* (
   store: Theirs.Service,
-  known: Run,
+  runs: Runs,
   id: JobId,
   token: LockToken,
   outcome: AckOutcome
 ) {
-  const before = known.settled.get(id)
-  const now = fingerprint(outcome)
-  if (before === now) return
-  if (before !== undefined) return yield* new LockLostError({ jobId: id })
-  yield* run("ack", store.ack(branded(id), token, branded(toOutcome(outcome))))
-  known.settled.set(id, now)
+  const before = runs.settlement(id, token)
+  if (before === undefined) {
+    yield* run("ack", store.ack(branded(id), token, branded(toOutcome(outcome))))
+    return runs.settle(id, token, outcome)
+  }
+  const job = yield* run("ack", store.getJob(branded(id)))
+  if (Option.isNone(job)) return yield* new JobNotFoundError({ jobId: id })
+  if (before !== fingerprint(outcome)) return yield* new LockLostError({ jobId: id })
 })
 
-const forget = (known: Run, id: JobId): void => {
-  for (const [queue, claimed] of known.claimed) if (claimed === id) known.claimed.delete(queue)
+const giveUp = (claims: Claims, id: JobId): void => {
+  for (const [queue, claimed] of claims) if (claimed === id) claims.delete(queue)
 }
 
 /** The job, if the token still holds it. A driver only says so when it is asked to extend the lock. */
@@ -163,7 +182,8 @@ const listPage = Effect.fnUntraced(function* (store: Theirs.Service, limits: Lim
 })
 
 const scheduling = (
-  store: Theirs.Service
+  store: Theirs.Service,
+  runs: Runs
 ): Methods<
   "upsertSchedule" | "removeSchedule" | "listSchedules" | "dueSchedules" | "tickSchedule" | "advanceSchedule"
 > => ({
@@ -176,7 +196,13 @@ const scheduling = (
     ),
   dueSchedules: () => Effect.map(run("dueSchedules", store.dueSchedules()), toSchedules),
   tickSchedule: (key, expectedRunAt, nextRunAt, request) =>
-    run("tickSchedule", store.tickSchedule(branded(key), expectedRunAt, nextRunAt, branded(toRequest(request)))),
+    run("tickSchedule", store.tickSchedule(branded(key), expectedRunAt, nextRunAt, branded(toRequest(request)))).pipe(
+      Effect.tap((inserted) =>
+        Effect.sync(() => {
+          if (inserted && request.id !== undefined) runs.forget(request.id)
+        })
+      )
+    ),
   advanceSchedule: (key, expectedRunAt, nextRunAt) =>
     run("advanceSchedule", store.advanceSchedule(branded(key), expectedRunAt, nextRunAt))
 })
@@ -199,7 +225,13 @@ const flowing = (
       (page) => valueBytes(...page.items.map((child) => child.exit))
     ),
   flowSweepWork: (options) =>
-    Effect.map(run("flowSweepWork", store.flowSweepWork(options)), (work) => FlowSweepWork.make(work, unchecked)),
+    Effect.map(
+      run(
+        "flowSweepWork",
+        store.flowSweepWork({ ...options, limit: Math.min(options.limit ?? 1000, limits.pageLength) })
+      ),
+      (work) => FlowSweepWork.make(work, unchecked)
+    ),
   markChildrenCascaded: (flowId, childKeys) =>
     run("markChildrenCascaded", store.markChildrenCascaded(branded(flowId), childKeys)),
   peekOutbox: ({ after, limit }) =>
@@ -216,14 +248,16 @@ const flowing = (
  * The effect-mq store as a Jobwire store that refuses what breaks the contract by `limits`. `origin` tells this instance's
  * wake tokens from those of all others, also of an earlier start.
  */
-export const make = (store: Theirs.Service, limits: Limits.Limits, origin: string): Ours.Service =>
-  Validation.validated(
+export const make = (store: Theirs.Service, limits: Limits.Limits, origin: string): Ours.Service => {
+  const runs = makeRuns()
+  return Validation.validated(
     {
-      ...producing(store),
-      ...working(store, origin),
+      ...producing(store, runs),
+      ...working(store, runs, origin),
       ...looking(store, limits),
-      ...scheduling(store),
+      ...scheduling(store, runs),
       ...flowing(store, limits)
     },
     limits
   )
+}
