@@ -1,31 +1,19 @@
 /** What is kept in memory beside the tables: numbers, lanes, tallies, the next delayed. */
 import { assert, describe, it } from "@effect/vitest"
+import { JobStore } from "@jobwire/protocol"
 import { Effect } from "effect"
 import { TestClock } from "effect/testing"
 import { DatabaseSync } from "node:sqlite"
 import type { Tables } from "../../src/drivers/embedded/Tables.ts"
-import { open } from "../../src/drivers/sqlite/Database.ts"
 import * as SqliteJobStore from "../../src/drivers/sqlite/SqliteJobStore.ts"
-import * as SqliteStorages from "../../src/drivers/sqlite/SqliteStorages.ts"
-import { defaultStoreId } from "../../src/JobStores.ts"
 import { brokenRules } from "./invariants.ts"
-import { jobRow, newFilename, request, withStorage } from "./support.ts"
-import { JobStore } from "@jobwire/protocol"
+import { inMemory, jobRow, newFilename, request, withStorage } from "./support.ts"
 
 const insert = (tables: Tables, id: string, fields?: Parameters<typeof jobRow>[1]) => {
   const row = jobRow(tables.jobs.next(), { id, ...fields })
   tables.jobs.insert(row)
   return row
 }
-
-const inMemory = Effect.gen(function* () {
-  const db = open({ filename: ":memory:" }, 0)
-  const storages = yield* Effect.acquireRelease(
-    Effect.sync(() => SqliteStorages.fromDatabase(db, "jobs.db")),
-    (made) => Effect.sync(made.close)
-  )
-  return { db, storage: yield* storages.get(defaultStoreId) }
-})
 
 describe("numbers", () => {
   it.effect("grow across restarts, also when all jobs that had them are gone", () =>

@@ -1,28 +1,11 @@
 /** Units of work of concurrent callers: together in one commit, and none at the cost of another. */
 import { assert, describe, it } from "@effect/vitest"
 import { JobStoreError } from "@jobwire/protocol"
-import { Cause, Effect, Exit, Fiber, type Scope } from "effect"
-import type { DatabaseSync } from "node:sqlite"
+import { Cause, Effect, Exit, Fiber } from "effect"
 import type { Storage } from "../../src/drivers/embedded/Storage.ts"
 import type { Tables } from "../../src/drivers/embedded/Tables.ts"
-import { open } from "../../src/drivers/sqlite/Database.ts"
-import * as SqliteStorages from "../../src/drivers/sqlite/SqliteStorages.ts"
-import { defaultStoreId } from "../../src/JobStores.ts"
 import { brokenRules } from "./invariants.ts"
-import { jobRow } from "./support.ts"
-
-interface Opened {
-  readonly db: DatabaseSync
-  readonly storage: Storage
-  readonly close: () => void
-}
-
-const opened: Effect.Effect<Opened, JobStoreError, Scope.Scope> = Effect.gen(function* () {
-  const db = open({ filename: ":memory:" }, 0)
-  const storages = SqliteStorages.fromDatabase(db, "jobs.db")
-  yield* Effect.addFinalizer(() => Effect.sync(() => (db.isOpen ? storages.close() : undefined)))
-  return { db, storage: yield* storages.get(defaultStoreId), close: storages.close }
-})
+import { inMemory, jobRow } from "./support.ts"
 
 const insert = (id: string) => (tables: Tables) => tables.jobs.insert(jobRow(tables.jobs.next(), { id }))
 
@@ -51,7 +34,7 @@ const idsOf = (storage: Storage): Effect.Effect<ReadonlyArray<string>, JobStoreE
 describe("concurrent units", () => {
   it.effect("run in one transaction, and are answered after its commit", () =>
     Effect.gen(function* () {
-      const { db, storage } = yield* opened
+      const { db, storage } = yield* inMemory
       const log: Array<string> = []
       const unit = (n: number) =>
         storage
@@ -74,7 +57,7 @@ describe("concurrent units", () => {
 
   it.effect("of thousands of callers are cut into several transactions", () =>
     Effect.gen(function* () {
-      const { storage } = yield* opened
+      const { storage } = yield* inMemory
       const groups: Array<number> = []
       let isAnswering = false
       const unit = (n: number) =>
@@ -101,7 +84,7 @@ describe("concurrent units", () => {
 
   it.effect("see the writes of those before them, and a read sees only what is committed", () =>
     Effect.gen(function* () {
-      const { storage } = yield* opened
+      const { storage } = yield* inMemory
       const fiber = yield* Effect.forkChild(storage.write(insert("a")), { startImmediately: true })
       assert.deepStrictEqual(yield* idsOf(storage), [])
       const seen = yield* storage.write((tables) => tables.jobs.get("a")?.id)
@@ -114,7 +97,7 @@ describe("concurrent units", () => {
 describe("a unit that throws", () => {
   it.effect("keeps nothing of its own, takes nobody with it, and its caller alone gets the defect", () =>
     Effect.gen(function* () {
-      const { db, storage } = yield* opened
+      const { db, storage } = yield* inMemory
       const runs: Array<string> = []
       const good = (id: string) =>
         storage.write((tables) => {
@@ -145,7 +128,7 @@ describe("a unit that throws", () => {
 
   it.effect("with a JobStoreError fails with it", () =>
     Effect.gen(function* () {
-      const { storage } = yield* opened
+      const { storage } = yield* inMemory
       const error = new JobStoreError({ message: "no", reason: { _tag: "Defect" } })
       const refused = storage.write(() => {
         throw error
@@ -156,7 +139,7 @@ describe("a unit that throws", () => {
 
   it.effect("takes its numbers back, and no number is given twice to what is kept", () =>
     Effect.gen(function* () {
-      const { db, storage } = yield* opened
+      const { db, storage } = yield* inMemory
       yield* storage.write(insert("before"))
       yield* Effect.exit(storage.write(takeManyAndThrow))
       yield* Effect.all([storage.write(insert("x")), storage.write(insert("y"))], { concurrency: "unbounded" })
@@ -174,7 +157,7 @@ describe("a unit that throws", () => {
 describe("a fault of the database", () => {
   it.effect("that is full is transient, and says so; what was refused is not there, and works once there is room", () =>
     Effect.gen(function* () {
-      const { db, storage } = yield* opened
+      const { db, storage } = yield* inMemory
       yield* storage.write(insert("fits"))
       const { page_count: pages } = db.prepare("pragma page_count").get() ?? {}
       db.exec(`pragma max_page_count = ${Number(pages) + 20}`)
@@ -199,7 +182,7 @@ describe("a fault of the database", () => {
 
   it.effect("that may not be written is not transient", () =>
     Effect.gen(function* () {
-      const { db, storage } = yield* opened
+      const { db, storage } = yield* inMemory
       db.exec("pragma query_only = on")
       const error = yield* Effect.flip(storage.write(insert("a")))
       assert.deepStrictEqual(error.reason, { _tag: "DriverFault", transient: false })
@@ -213,7 +196,7 @@ describe("a fault of the database", () => {
 describe("going away", () => {
   it.effect("a caller that is interrupted before its turn leaves nothing to do", () =>
     Effect.gen(function* () {
-      const { storage } = yield* opened
+      const { storage } = yield* inMemory
       const gone = yield* Effect.forkChild(storage.write(insert("gone")), { startImmediately: true })
       const stays = yield* Effect.forkChild(storage.write(insert("stays")), { startImmediately: true })
       yield* Fiber.interrupt(gone)
@@ -224,7 +207,7 @@ describe("going away", () => {
 
   it.effect("a close carries out what waits, and refuses what comes later", () =>
     Effect.gen(function* () {
-      const { close, storage } = yield* opened
+      const { close, storage } = yield* inMemory
       const waiting = yield* Effect.forkChild(
         storage.write((tables) => {
           insert("last")(tables)

@@ -5,18 +5,18 @@
 import { assert, describe, it } from "@effect/vitest"
 import { JobStore } from "@jobwire/protocol"
 import { Effect } from "effect"
+import * as fc from "fast-check"
 import { spawn } from "node:child_process"
 import { once } from "node:events"
 import { join } from "node:path"
 import { createInterface } from "node:readline"
 import { DatabaseSync } from "node:sqlite"
 import * as SqliteJobStore from "../../src/drivers/sqlite/SqliteJobStore.ts"
+import { seed } from "../core/support/property.ts"
 import { brokenRules } from "./invariants.ts"
-import { drawFrom } from "./random-calls.ts"
 import { newFilename } from "./support.ts"
 
 const rounds = 4
-const seed = Number(process.env["JOBWIRE_SEED"] ?? Math.trunc(Math.random() * 2 ** 31))
 
 /** Runs the process and kills it after so many acknowledged operations; answers all that were acknowledged. */
 const killAfter = (filename: string, round: number, lines: number): Promise<ReadonlyArray<ReadonlyArray<string>>> => {
@@ -66,10 +66,9 @@ describe("kill -9", () => {
     () =>
       Effect.gen(function* () {
         const filename = yield* newFilename
-        const draw = drawFrom(seed)
+        const moments = fc.sample(fc.integer({ min: 1, max: 1500 }), { seed, numRuns: rounds })
         const acknowledged: Array<ReadonlyArray<string>> = []
-        for (let round = 0; round < rounds; round++) {
-          const lines = 1 + draw(1500)
+        for (const [round, lines] of moments.entries()) {
           acknowledged.push(...(yield* Effect.promise(() => killAfter(filename, round, lines))))
           assert.isAtLeast(acknowledged.length, lines)
           yield* Effect.flatMap(JobStore.JobStore, (store) => check(store, acknowledged)).pipe(

@@ -1,11 +1,12 @@
 /** What the tests of the SQLite driver share. */
-import { EnqueueRequest } from "@jobwire/protocol"
+import { EnqueueRequest, type JobStoreError } from "@jobwire/protocol"
 import { Effect, type Scope } from "effect"
 import { mkdtemp, rm } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
+import type { DatabaseSync } from "node:sqlite"
 import type { JobRow } from "../../src/core/JobRow.ts"
-import type { DatabaseOptions } from "../../src/drivers/sqlite/Database.ts"
+import { type DatabaseOptions, open } from "../../src/drivers/sqlite/Database.ts"
 import * as SqliteStorages from "../../src/drivers/sqlite/SqliteStorages.ts"
 import type { Storage } from "../../src/drivers/embedded/Storage.ts"
 import { defaultStoreId } from "../../src/JobStores.ts"
@@ -33,6 +34,21 @@ export const withStorage = <A, E>(
       Effect.flatMap(use)
     )
   )
+
+/** A database in memory: its connection, the storage of its default store, and the end of it. */
+export interface InMemory {
+  readonly db: DatabaseSync
+  readonly storage: Storage
+  readonly close: () => void
+}
+
+/** A new database in memory, which its errors call `jobs.db`. */
+export const inMemory: Effect.Effect<InMemory, JobStoreError, Scope.Scope> = Effect.gen(function* () {
+  const db = open({ filename: ":memory:" }, 0)
+  const storages = SqliteStorages.fromDatabase(db, "jobs.db")
+  yield* Effect.addFinalizer(() => Effect.sync(() => (db.isOpen ? storages.close() : undefined)))
+  return { db, storage: yield* storages.get(defaultStoreId), close: storages.close }
+})
 
 /** A request with what no test cares about filled in. */
 export const request = (fields?: Partial<EnqueueRequest>): EnqueueRequest =>

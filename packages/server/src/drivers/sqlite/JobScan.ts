@@ -72,33 +72,22 @@ const startOf = (query: Pick<JobQuery, "after" | "order">): readonly [value: num
   return [query.order === "asc" ? -Number.MAX_VALUE : Number.MAX_VALUE, ""]
 }
 
-/** A walk over the keys of the matching jobs. */
-export interface EntryScan {
-  (store: StoreState, query: EntryQuery): Iterable<Entry>
-}
-
-/** What decides the runs of a list, and where they start. */
-export type EntryQuery = Omit<JobQuery, "metadata">
-
-/** Prepares the walk over keys. */
-export const prepareEntryScan = (db: DatabaseSync): EntryScan => {
-  const chunks = prepareChunks(db)
-  return (store, query) => {
-    const wanted = new Set(query.states ?? states.words)
-    const segments: Array<readonly [Lane, JobState]> = []
-    for (const lane of store.lanes.matching(query.queue, query.name)) {
-      for (const state of wanted) if (tallyOf(lane, state) > 0) segments.push([lane, state])
-    }
-    const firstChunk = Math.max(8, Math.min(64, Math.floor(256 / Math.max(1, segments.length))))
-    const runs = segments.map(([lane, state]) => runOf(chunks, store, query, lane, state, firstChunk))
-    return merge(runs, compareEntries(query.order))
+/** The keys of the matching jobs, but for what the query says of metadata. */
+const entriesOf = (chunks: ChunkSql, store: StoreState, query: JobQuery): Iterable<Entry> => {
+  const wanted = new Set(query.states ?? states.words)
+  const segments: Array<readonly [Lane, JobState]> = []
+  for (const lane of store.lanes.matching(query.queue, query.name)) {
+    for (const state of wanted) if (tallyOf(lane, state) > 0) segments.push([lane, state])
   }
+  const firstChunk = Math.max(8, Math.min(64, Math.floor(256 / Math.max(1, segments.length))))
+  const runs = segments.map(([lane, state]) => runOf(chunks, store, query, lane, state, firstChunk))
+  return merge(runs, compareEntries(query.order))
 }
 
 const runOf = (
   chunks: ChunkSql,
   store: StoreState,
-  query: EntryQuery,
+  query: JobQuery,
   lane: Lane,
   state: JobState,
   firstChunk: number
@@ -125,12 +114,12 @@ export const prepareScan = (
   db: DatabaseSync,
   byKey: Statement<JobTuple>
 ): ((store: StoreState) => JobTable["scan"]) => {
-  const entries = prepareEntryScan(db)
+  const chunks = prepareChunks(db)
   const metadataOf = prepare<[string | null]>(db, `select metadata from job where key = ${keyOf("?1", "?2")}`)
   return (store) =>
     function* (query): Generator<JobRow, void> {
       const wanted = Object.entries(query.metadata ?? {})
-      for (const [, , seq] of entries(store, query)) {
+      for (const [, , seq] of entriesOf(chunks, store, query)) {
         if (wanted.length > 0 && !hasAll(metadataOf.get(store.id, seq)?.[0] ?? null, wanted)) continue
         const tuple = byKey.get(store.id, seq)
         if (tuple !== undefined) yield decodeJob(tuple, store.lanes)
