@@ -143,6 +143,16 @@ const held = (test: Kit.Test) => {
       yield* isFree(store)
     }))
 
+  test("the key of a removed job does not pass on to a later job under its id", (store) =>
+    Effect.gen(function* () {
+      yield* Kit.add(store, { id: "job", ...key() })
+      yield* store.remove("job")
+      yield* Kit.add(store, { id: "job" })
+      yield* isFree(store)
+      assert.isTrue(yield* store.cancelByDedupe(Kit.name, "key"))
+      yield* Kit.areStates(store, { job: "waiting" })
+    }))
+
   test("a job that lost its key does not free the key of its successor", (store) =>
     Effect.gen(function* () {
       const old = yield* States.addIn(store, "failed", { id: "old", ...key() })
