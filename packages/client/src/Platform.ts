@@ -1,17 +1,17 @@
-/** What a platform gives to the transports: a way to open a socket, and clients for HTTP. */
+/** What a platform gives to the transports: a way to open a socket, and a client for HTTP. */
 import { Effect, Layer, type Scope } from "effect"
 import { FetchHttpClient, HttpClient } from "effect/http"
 import type { Settings } from "./Options.ts"
 import { askWhy } from "./transport/AskWhy.ts"
 import type { OpenSocket } from "./transport/Connection.ts"
-import { type HttpClients, makeHttp } from "./transport/Http.ts"
+import { makeHttp } from "./transport/Http.ts"
 import type { Transport } from "./transport/Transport.ts"
 import { makeWebSocket } from "./transport/WebSocket.ts"
 
-/** A platform. The clients live as long as the scope that they are made in. */
+/** A platform. The client lives as long as the scope that it is made in, and opens as many connections as it needs. */
 export interface Platform {
   readonly openSocket: OpenSocket
-  readonly httpClients: Effect.Effect<HttpClients, never, Scope.Scope>
+  readonly httpClient: Effect.Effect<HttpClient.HttpClient, never, Scope.Scope>
 }
 
 /** A client without spans of its own: a call has one already. */
@@ -36,6 +36,6 @@ export const makeTransport = Effect.fnUntraced(function* (
   settings: Settings,
   platform: Platform
 ): Effect.fn.Return<Transport, never, Scope.Scope> {
-  if (settings.transport === "http") return yield* makeHttp(settings, yield* platform.httpClients)
+  if (settings.transport === "http") return yield* makeHttp(settings, yield* platform.httpClient)
   return yield* makeWebSocket(settings, platform.openSocket, askWhy(settings, yield* fetchClient))
 })

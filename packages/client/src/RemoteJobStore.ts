@@ -12,7 +12,7 @@
  * platforms forbid, so this library does not do it by itself.
  */
 import type { JobStore, JobStoreError } from "@jobwire/protocol"
-import { type Config, type Context, Effect, type Layer, type Scope } from "effect"
+import type { Config, Context, Effect, Layer, Scope } from "effect"
 import * as Layers from "./Layers.ts"
 import type { Options } from "./Options.ts"
 import { fetchClient, type Platform } from "./Platform.ts"
@@ -22,7 +22,7 @@ export type { Options } from "./Options.ts"
 
 const platform: Platform = {
   openSocket: (url, protocols) => new globalThis.WebSocket(url, protocols),
-  httpClients: Effect.map(fetchClient, (client) => ({ calls: client, waits: client }))
+  httpClient: fetchClient
 }
 
 /** A remote store, for as long as the scope is open. Fails only when the options are wrong: it does not wait for the server. */

@@ -9,7 +9,7 @@ import {
   toPayload,
   Validation
 } from "@jobwire/protocol"
-import { Cause, Effect, Schema, type Scope } from "effect"
+import { Cause, Effect, SchemaIssue, type Scope } from "effect"
 import { RpcClient } from "effect/rpc"
 import { enqueueInChunks } from "./EnqueueChunks.ts"
 import { broken, connectionLost, describe, storeClosed } from "./Faults.ts"
@@ -50,7 +50,7 @@ const serviceOf = (settings: Settings, state: State, client: AnyCall): JobStore.
   for (const name of operationNames) {
     methods[name] = (...args) =>
       Effect.suspend(() =>
-        state.closed ? Effect.fail(storeClosed(settings.endpoint.shown, false)) : call(client, name, args)
+        state.closed ? Effect.fail(storeClosed(settings.endpoint.shown, false)) : client(name, toPayload(name, args))
       ).pipe(Effect.catchCause((cause) => Effect.failCause(explain(settings, state, name, cause))))
   }
   // Every operation of the table was put in; its schemas are those of the service's method.
@@ -67,23 +67,12 @@ const serviceOf = (settings: Settings, state: State, client: AnyCall): JobStore.
   }
 }
 
-const call = (client: AnyCall, name: OperationName, args: ReadonlyArray<unknown>): Effect.Effect<unknown, unknown> => {
-  try {
-    return client(name, toPayload(name, args))
-  } catch (thrown) {
-    // The client makes the payload by its schema, and throws when the arguments do not fit it.
-    return Effect.fail(
-      Schema.isSchemaError(thrown)
-        ? invalidArgument(name, `has arguments that do not fit: ${describe(thrown)}`)
-        : thrown
-    )
-  }
-}
-
 // A wait changes nothing, so one that was lost with its connection is asked again. One that could not be asked for as long
 // as an outage may last is given up.
 const mayAskAgain = ({ reason }: JobStoreError): boolean =>
   reason._tag === "DeadlineExceeded" || (reason._tag === "Unavailable" && reason.sent)
+
+const formatIssue = SchemaIssue.makeFormatterDefault()
 
 /** Errors of the operation pass; all else that can end a call becomes an error that says what happened. */
 const explain = (
@@ -93,7 +82,13 @@ const explain = (
   cause: Cause.Cause<unknown>
 ): Cause.Cause<unknown> => {
   const url = settings.endpoint.shown
-  if (Cause.hasDies(cause)) return Cause.fail(broken(url, `failed in ${name}: ${describe(Cause.squash(cause))}`))
+  if (Cause.hasDies(cause)) {
+    const defect = Cause.squash(cause)
+    // The client makes the payload by its schema, and throws this when the arguments are of other types.
+    return defect instanceof Error && SchemaIssue.isIssue(defect.cause)
+      ? Cause.fail(invalidArgument(name, `has arguments of a wrong type: ${describe(formatIssue(defect.cause))}`))
+      : Cause.fail(broken(url, `failed in ${name}: ${describe(defect)}`))
+  }
   if (Cause.hasFails(cause)) return cause
   // Nobody here interrupted the call, or this would not run.
   return Cause.fail(state.closed ? storeClosed(url, true) : connectionLost(url, "the server gave the call up"))

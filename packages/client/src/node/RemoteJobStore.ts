@@ -5,24 +5,12 @@
 import { NodeHttpClient, NodeWS } from "@effect/platform-node"
 import type { JobStore, JobStoreError } from "@jobwire/protocol"
 import { type Config, type Context, Effect, type Layer, type Scope } from "effect"
-import type { HttpClient } from "effect/http"
 import * as Layers from "../Layers.ts"
 import type { Options } from "../Options.ts"
 import { type Platform, untraced } from "../Platform.ts"
 import { makeStore } from "../Store.ts"
 
 export type { Options } from "../Options.ts"
-
-// Enough to keep a server busy. More callers than these wait for a moment, which costs less than a connection each.
-const callConnections = 64
-
-const undiciClient = (connections: number | null): Effect.Effect<HttpClient.HttpClient, never, Scope.Scope> =>
-  NodeHttpClient.makeDispatcherOptions({ connections }).pipe(
-    Effect.flatMap((dispatcher) =>
-      Effect.provideService(NodeHttpClient.makeUndici, NodeHttpClient.Dispatcher, dispatcher)
-    ),
-    Effect.map(untraced)
-  )
 
 const socketOptions = {
   // Messages are short and many: compressing each costs more than it saves.
@@ -33,11 +21,12 @@ const socketOptions = {
 
 const platform: Platform = {
   openSocket: (url, protocols) => new NodeWS.WebSocket(url, protocols, socketOptions),
-  httpClients: Effect.all({
-    calls: undiciClient(callConnections),
-    // Every parked wait holds a connection.
-    waits: undiciClient(null)
-  })
+  httpClient: NodeHttpClient.makeDispatcher.pipe(
+    Effect.flatMap((dispatcher) =>
+      Effect.provideService(NodeHttpClient.makeUndici, NodeHttpClient.Dispatcher, dispatcher)
+    ),
+    Effect.map(untraced)
+  )
 }
 
 /** A remote store, for as long as the scope is open. Fails only when the options are wrong: it does not wait for the server. */

@@ -127,7 +127,8 @@ const watch = Effect.fnUntraced(function* (
 })
 
 const reasonOf = ({ reason }: Socket.SocketError): string => {
-  if (reason._tag !== "SocketCloseError") return describe(reason.message)
+  // Browsers tell no more than that there was an error.
+  if (reason._tag !== "SocketCloseError") return "it broke"
   const words = reason.closeReason ? ` (${describe(reason.closeReason)})` : ""
   return `it was closed with code ${reason.code}${words}`
 }

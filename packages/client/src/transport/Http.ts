@@ -1,6 +1,6 @@
 /** Calls over HTTP: one POST each. A call that could not even leave is tried again while an outage may last. */
 import type { JobStoreError } from "@jobwire/protocol"
-import { Effect } from "effect"
+import { Effect, Semaphore } from "effect"
 import { type HttpClient, HttpClientRequest } from "effect/http"
 import { RpcClient, RpcSerialization } from "effect/rpc"
 import { broken, describe, noAnswer } from "../Faults.ts"
@@ -11,22 +11,20 @@ import { authorized } from "../Token.ts"
 import { networkError, readReply, refusalOf, type Reply } from "./Responses.ts"
 import { type Answer, type Call, failed, isOpenEnded, refuseLong, type Transport } from "./Transport.ts"
 
-/** Two clients, so that parked waits never hold the connections that calls need. */
-export interface HttpClients {
-  readonly calls: HttpClient.HttpClient
-  readonly waits: HttpClient.HttpClient
-}
+// Enough to keep a server busy. A thousand callers would else open a thousand connections in one moment.
+const callsAtOnce = 64
 
 const json = RpcSerialization.json
 const { encode } = json.makeUnsafe()
 
-/** A transport over HTTP. It holds nothing of its own: the clients' owner closes their connections. */
-export const makeHttp = (settings: Settings, clients: HttpClients): Effect.Effect<Transport> =>
-  RpcClient.Protocol.make((answer) =>
-    Effect.succeed({
+/** A transport over HTTP. It holds nothing of its own: the client's owner closes its connections. */
+export const makeHttp = (settings: Settings, client: HttpClient.HttpClient): Effect.Effect<Transport> =>
+  RpcClient.Protocol.make((answer) => {
+    const turns = Semaphore.makeUnsafe(callsAtOnce)
+    return Effect.succeed({
       send: (clientId, message) =>
         message._tag === "Request"
-          ? exchange(settings, clients, message).pipe(
+          ? exchange(settings, client, turns, message).pipe(
               Effect.catch((error) => Effect.succeed(failed(message.id, error))),
               Effect.flatMap((exit) => answer(clientId, exit)),
               live
@@ -37,23 +35,30 @@ export const makeHttp = (settings: Settings, clients: HttpClients): Effect.Effec
       supportsTransferables: false,
       codecFor: json.codecFor
     })
-  )
+  })
 
-const exchange = (settings: Settings, clients: HttpClients, call: Call): Effect.Effect<Answer, JobStoreError> => {
+const exchange = (
+  settings: Settings,
+  client: HttpClient.HttpClient,
+  turns: Semaphore.Semaphore,
+  call: Call
+): Effect.Effect<Answer, JobStoreError> => {
   // The serialization is JSON, whose text is a string.
   const message = encode(call) as string
   const refusal = refuseLong(call, message, settings.maxMessageBytes)
   if (refusal !== undefined) return Effect.fail(refusal)
-  const request = requestOf(settings, call, message)
-  const client = isOpenEnded(call) ? clients.waits : clients.calls
   const url = settings.endpoint.shown
-  const attempt = client.execute(request).pipe(
+  const attempt = client.execute(requestOf(settings, call, message)).pipe(
     Effect.flatMap(readReply),
     Effect.mapError((error) => networkError(url, error, true)),
     Effect.flatMap((reply) => answerIn(url, reply, call, message.length)),
     withinDeadline(settings, call)
   )
-  return insist(attempt, { while: neverSent, forMs: settings.outageTimeoutMs })
+  // Parked waits take no turn: they would keep it from calls for as long as nothing happens.
+  return insist(isOpenEnded(call) ? attempt : turns.withPermits(1)(attempt), {
+    while: neverSent,
+    forMs: settings.outageTimeoutMs
+  })
 }
 
 const neverSent = ({ reason }: JobStoreError): boolean => reason._tag === "Unavailable" && !reason.sent
