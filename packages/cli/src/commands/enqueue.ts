@@ -6,7 +6,7 @@ import { SecureRandom } from "effect/crypto"
 import { provideStore } from "../Connect.ts"
 import { jobFlags, problemOf, toRequest } from "../enqueue/Flags.ts"
 import { lines } from "../enqueue/Lines.ts"
-import { load, type LoadProgress } from "../enqueue/Load.ts"
+import { describeProgress, load, type LoadProgress } from "../enqueue/Load.ts"
 import { type Input as ProgressInput, showProgress } from "../enqueue/Progress.ts"
 import type { BadLine } from "../enqueue/Requests.ts"
 import * as ExitCode from "../ExitCode.ts"
@@ -14,7 +14,6 @@ import { connectionFlags } from "../flags/Connection.ts"
 import { jsonFlag } from "../flags/Switch.ts"
 import { wholeFlag } from "../flags/Whole.ts"
 import { AlreadyReported, CommandFailure, render } from "../output/Failure.ts"
-import { plural } from "../output/Text.ts"
 
 const config = {
   name: Argument.String("name").pipe(Argument.withDescription("The name of the job: workers take jobs by name")),
@@ -123,13 +122,6 @@ const tellBadLine =
         : render({ kind: "BadLine", message: `line ${line} ${problem}`, exitCode: ExitCode.failed }, false)
     )
 
-const summary = ({ bad, duplicates, enqueued }: LoadProgress): string => {
-  const parts = [`${plural(enqueued, "job")} enqueued`]
-  if (duplicates > 0) parts.push(`${plural(duplicates, "job")} there already`)
-  if (bad > 0) parts.push(`${plural(bad, "bad line")} left out`)
-  return parts.join(", ")
-}
-
 const enqueueFile = Effect.fnUntraced(function* (input: Input, file: string) {
   const progress: LoadProgress = { line: 0, enqueued: 0, duplicates: 0, bad: 0 }
   const source = yield* Effect.mapError(open(file), cannotRead(file))
@@ -153,7 +145,7 @@ const enqueueFile = Effect.fnUntraced(function* (input: Input, file: string) {
     Effect.onExit((exit) => (Exit.isSuccess(exit) ? Effect.void : Console.error(stoppedAt(progress, input))))
   )
   const { bad, duplicates, enqueued } = progress
-  yield* Console.log(input.json ? JSON.stringify({ enqueued, duplicates, bad }) : summary(progress))
+  yield* Console.log(input.json ? JSON.stringify({ enqueued, duplicates, bad }) : describeProgress(progress))
   if (bad > 0) return yield* new AlreadyReported({ exitCode: ExitCode.failed })
 })
 
@@ -161,7 +153,7 @@ const stoppedAt = (progress: LoadProgress, input: Input): string => {
   const { bad, duplicates, enqueued, line } = progress
   if (input.json) return JSON.stringify({ stopped: { line, enqueued, duplicates, bad } })
   const again = Option.isSome(input.id) ? "" : "; with --id PREFIX a file may be sent again without doubling its jobs"
-  return `stopped behind line ${line}: ${summary(progress)}${again}`
+  return `stopped behind line ${line}: ${describeProgress(progress)}${again}`
 }
 
 /** The command. */

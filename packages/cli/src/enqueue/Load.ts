@@ -1,7 +1,8 @@
 /** Enqueuing a stream of lines: in batches, in order, each line on its own. */
 import { type EnqueueResult, JobStore, type JobStoreError } from "@jobwire/protocol"
 import { Effect, Result, Schedule, Stream } from "effect"
-import { type Line } from "./Lines.ts"
+import { plural } from "../output/Text.ts"
+import type { Line } from "./Lines.ts"
 import { type BadLine, type NumberedRequest, readLine, type RequestRules } from "./Requests.ts"
 
 /** How far a load has come. */
@@ -12,6 +13,14 @@ export interface LoadProgress {
   /** Dropped because the id or the dedupe key was there. */
   duplicates: number
   bad: number
+}
+
+/** How far it has come, for people. */
+export const describeProgress = ({ bad, duplicates, enqueued }: LoadProgress): string => {
+  const parts = [`${plural(enqueued, "job")} enqueued`]
+  if (duplicates > 0) parts.push(`${plural(duplicates, "job")} there already`)
+  if (bad > 0) parts.push(`${plural(bad, "bad line")} left out`)
+  return parts.join(", ")
 }
 
 /** What a load needs. */

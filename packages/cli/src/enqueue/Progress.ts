@@ -1,8 +1,7 @@
 /** How far a long load has come, on stderr: a line that is written over on a terminal, else a line every few seconds. */
 import { Clock, Effect } from "effect"
 import { formatDuration } from "../flags/Duration.ts"
-import { plural } from "../output/Text.ts"
-import type { LoadProgress } from "./Load.ts"
+import { describeProgress, type LoadProgress } from "./Load.ts"
 
 /** What is known about the input. */
 export interface Input {
@@ -14,9 +13,9 @@ export interface Input {
 const describe = (progress: LoadProgress, input: Input, elapsedMs: number): string => {
   const { bytesRead, bytesTotal } = input
   const share = bytesTotal === undefined || bytesTotal === 0 ? "" : `${Math.floor((100 * bytesRead) / bytesTotal)}%  `
-  const rate = Math.round((1000 * progress.enqueued) / Math.max(1, elapsedMs)).toLocaleString("en-US")
-  const bad = progress.bad === 0 ? "" : `, ${plural(progress.bad, "bad line")}`
-  return `${share}${plural(progress.enqueued, "job")} enqueued${bad}, ${rate}/s, ${formatDuration(elapsedMs)}`
+  const sent = progress.enqueued + progress.duplicates
+  const rate = Math.round((1000 * sent) / Math.max(1, elapsedMs)).toLocaleString("en-US")
+  return `${share}${describeProgress(progress)}, ${rate}/s, ${formatDuration(elapsedMs)}`
 }
 
 const everyMs = { terminal: 200, other: 5000 }
