@@ -130,7 +130,8 @@ const upserts = (test: Kit.Test) => {
     }))
 }
 
-const at = (ms: number) => schedule(`at-${ms}`, { nextRunAt: Kit.start + ms })
+// The keys stand against the order of time.
+const at = (ms: number) => schedule(`key-${1_000_000 - ms}`, { nextRunAt: Kit.start + ms })
 
 const removals = (test: Kit.Test) => {
   test("removeSchedule takes the schedule and says true, then false", (store) =>
