@@ -25,7 +25,7 @@ export class GroupCommit {
   readonly #transactions: Transactions
   readonly #toFailure: (error: unknown) => Effect.Effect<never, JobStoreError>
   readonly #closedError: () => JobStoreError
-  #waiting: Array<Unit> = []
+  readonly #waiting: Array<Unit> = []
   #scheduled = false
   #closed = false
 
@@ -88,8 +88,12 @@ export class GroupCommit {
     })
   }
 
-  // The queue is in order again before anybody is answered, since an answer may lead to the next call at once.
+  // Nobody is answered before the queue is in order again, since an answer may lead to the next call, or the end, at once.
   #commitSome(): void {
+    for (const answer of this.#takeGroup()) answer()
+  }
+
+  #takeGroup(): ReadonlyArray<() => void> {
     const answers: Array<() => void> = []
     let taken = 0
     try {
@@ -101,24 +105,20 @@ export class GroupCommit {
           if (taken >= mostUnits || performance.now() >= until) break
         }
       })
+      this.#waiting.splice(0, taken)
+      return answers
     } catch {
-      return this.#commitSeparately(this.#waiting.splice(0, Math.max(taken, 1)))
+      // One of the units, or the commit, failed. Alone, each shows whether it was the one; the others lose nothing by it.
+      const units = this.#waiting.splice(0, Math.max(taken, 1))
+      return units.filter((unit) => !unit.dropped).map((unit) => this.#runAlone(unit))
     }
-    this.#waiting.splice(0, taken)
-    for (const answer of answers) answer()
   }
 
-  // One of the units, or the commit, failed. Alone, each shows whether it was the one; the others lose nothing by it.
-  #commitSeparately(units: ReadonlyArray<Unit>): void {
-    for (const unit of units) {
-      if (unit.dropped) continue
-      let answer: () => void
-      try {
-        answer = this.#transactions.atomically(unit.perform)
-      } catch (error) {
-        answer = () => unit.refuse(error)
-      }
-      answer()
+  #runAlone(unit: Unit): () => void {
+    try {
+      return this.#transactions.atomically(unit.perform)
+    } catch (error) {
+      return () => unit.refuse(error)
     }
   }
 }

@@ -35,9 +35,8 @@ interface JobSql {
 
 const key = keyOf("?1", "?2")
 
-/** `?3, ?4, …` for columns behind the store and the number, and `a = ?3, b = ?4, …`. */
-const placeholders = (columns: ReadonlyArray<string>, first = 3): string =>
-  columns.map((_, index) => `?${index + first}`).join(", ")
+// Parameters of columns come behind those of the key.
+const placeholders = (columns: ReadonlyArray<string>): string => columns.map((_, index) => `?${index + 3}`).join(", ")
 const assignments = (columns: ReadonlyArray<string>): string =>
   columns.map((column, index) => `${column} = ?${index + 3}`).join(", ")
 

@@ -3,7 +3,8 @@
  *
  * A call is answered after its commit reached the disk. Calls that come together share a commit. A second process, or a
  * second layer, that opens the same file is refused while the first has it; a process that is killed gives it free. The
- * file belongs to Jobwire alone: other tools can open it when the store is closed.
+ * file belongs to Jobwire alone: other tools can open it when the store is closed. The lock is the operating system's on
+ * the file, which a process also loses when it opens and closes the file by other means: leave it to the store.
  */
 import { JobStore, type JobStoreError } from "@jobwire/protocol"
 import { Config, type Context, Effect, Layer, type Scope } from "effect"
