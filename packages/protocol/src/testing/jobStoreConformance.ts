@@ -6,8 +6,8 @@ import { ackReplay } from "./ackReplay.ts"
 import { cancel } from "./cancel.ts"
 import { claim } from "./claim.ts"
 import { claimReplay } from "./claimReplay.ts"
-import { counts } from "./counts.ts"
 import { concurrency } from "./concurrency.ts"
+import { counts } from "./counts.ts"
 import { dedupe } from "./dedupe.ts"
 import { dedupeReplace } from "./dedupeReplace.ts"
 import { enqueue } from "./enqueue.ts"
@@ -27,13 +27,15 @@ import { ledger } from "./ledger.ts"
 import { limits } from "./limits.ts"
 import { list } from "./list.ts"
 import { listPages } from "./listPages.ts"
-import { operator } from "./operator.ts"
 import { outbox } from "./outbox.ts"
 import { outboxDelivery } from "./outboxDelivery.ts"
 import { pause } from "./pause.ts"
+import { promote } from "./promote.ts"
 import { refusals } from "./refusals.ts"
 import { release } from "./release.ts"
+import { remove } from "./remove.ts"
 import { retention } from "./retention.ts"
+import { retry } from "./retry.ts"
 import { schedules } from "./schedules.ts"
 import { scheduleTicks } from "./scheduleTicks.ts"
 import { stalls } from "./stalls.ts"
@@ -55,7 +57,9 @@ const concerns: ReadonlyArray<(test: Test) => void> = [
   leases,
   stalls,
   cancel,
-  operator,
+  retry,
+  promote,
+  remove,
   pause,
   retention,
   wake,
