@@ -12,6 +12,11 @@ export type Stores = JobStore.Named<"parents"> | JobStore.Named<"children">
 /** What handlers tell the test, in the order of their telling. */
 export class Told extends Context.Service<Told, Queue.Queue<string>>()("test/flow-app/Told") {}
 
+/** What a leaf waits for before it fails; the workers take it from the context that they are built in. */
+export const BeforeFailure = Context.Reference<Effect.Effect<void>>("test/flow-app/BeforeFailure", {
+  defaultValue: () => Effect.void
+})
+
 /** What a leaf does: answers its number, fails, or hangs until somebody stops it. */
 const LeafSpec = Schema.Struct({
   key: Schema.String,
@@ -59,7 +64,11 @@ const tell = (what: string) => Effect.flatMap(Told, (told) => Queue.offer(told, 
 const runLeaf = ({ does, key, number }: LeafSpec): Effect.Effect<number, string, Told> =>
   tell(`${does} ${key}`).pipe(
     Effect.andThen(
-      does === "answer" ? Effect.succeed(number) : does === "fail" ? Effect.fail(`leaf ${key} fails`) : Effect.never
+      does === "answer"
+        ? Effect.succeed(number)
+        : does === "fail"
+          ? Effect.flatMap(BeforeFailure, (before) => Effect.andThen(before, Effect.fail(`leaf ${key} fails`)))
+          : Effect.never
     ),
     Effect.onInterrupt(() => tell(`interrupted ${key}`))
   )

@@ -3,10 +3,11 @@
  * workers that are interrupted all the way.
  */
 import { assert, expect, layer } from "@effect/vitest"
-import { Effect, Exit, Fiber, Layer, Queue, References, Schedule, Scope } from "effect"
+import { Deferred, Effect, Exit, Fiber, Layer, Queue, References, Schedule, Scope } from "effect"
 import type { JobStore } from "effect-mq"
 import {
   answer,
+  BeforeFailure,
   Branch,
   type BranchSpec,
   Children,
@@ -118,12 +119,14 @@ served("flows over two remote stores", (it) => {
     withStores(
       "strict",
       Effect.gen(function* () {
-        yield* Layer.build(workers)
+        const gate = yield* Deferred.make<void>()
+        yield* Layer.build(workers).pipe(Effect.provideService(BeforeFailure, Deferred.await(gate)))
         const told = yield* Told
         const id = yield* StrictTrunk.enqueue({
           branches: [branch("a", hang("a1"), hang("a2")), branch("b", hang("b1"), fail("b2"))]
         })
-        yield* hear(told, ["fail b2"])
+        yield* hear(told, ["hang a1", "hang a2", "hang b1", "fail b2"])
+        yield* Deferred.succeed(gate, undefined)
         const settled = yield* until(StrictTrunk.poll(id), (job) => job._tag === "Some" && job.value.state === "failed")
         assert(settled._tag === "Some")
         expect(settled.value.failedReason).toContain(`"b" failed`)
