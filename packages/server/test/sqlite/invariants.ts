@@ -25,6 +25,12 @@ export const brokenRules = (db: DatabaseSync): ReadonlyArray<string> => {
       "every job has its lane",
       "select key from status s where not exists (select 1 from lane l where l.store = s.store and l.lane = s.lane)"
     ],
+    [
+      "the times of a job lie between those of its lane",
+      `select key from status s join lane l on l.store = s.store and l.lane = s.lane
+       where min(s.enqueued_at, s.run_at, coalesce(s.finished_at, s.run_at)) < l.earliest
+          or max(s.enqueued_at, s.run_at, coalesce(s.finished_at, s.run_at)) > l.latest`
+    ],
     ["no lane is empty", `select * from lane where ${tallied.join(" + ")} = 0`],
     ["every status has its job", "select key from status where key not in (select key from job)"],
     ["every job has its status", "select key from job where key not in (select key from status)"],

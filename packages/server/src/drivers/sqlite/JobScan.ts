@@ -1,6 +1,6 @@
 /**
- * Lists. Each lane and state has its own run of rows in an index, in each order; a list merges the runs that match, so a
- * page reads little more than itself, whatever else the store holds.
+ * Lists. Each lane and state has its own run of rows in an index, in each order; a list merges the runs that match, and
+ * begins a run only when its times may have come. So a page reads little more than itself, whatever else the store holds.
  */
 import type { JobState } from "@jobwire/protocol"
 import type { DatabaseSync } from "node:sqlite"
@@ -95,9 +95,9 @@ const runOf = (
   const column = columnOf(query.orderBy, state)
   const statement = chunks[column][query.order]
   const start = startOf(query)
-  const least = query.order === "asc" ? -Infinity : Infinity
+  const first = query.order === "asc" ? lane.earliest : lane.latest
   return {
-    bound: [column === "unfinished" ? 0 : least, undefined, 0],
+    bound: [column === "unfinished" ? 0 : first, undefined, 0],
     items: () =>
       inChunks<EntryTuple>((after, limit) => {
         const [value, id] = after ?? start

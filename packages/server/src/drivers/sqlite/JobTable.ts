@@ -121,6 +121,9 @@ export const prepareJobs = (db: DatabaseSync): ((store: StoreState) => JobTable)
 
 const enter = (store: StoreState, lane: Lane, row: JobRow): void => {
   store.count(lane, row.state, 1)
+  const { enqueuedAt, finishedAt = enqueuedAt, runAt } = row
+  lane.earliest = Math.min(lane.earliest, enqueuedAt, runAt, finishedAt)
+  lane.latest = Math.max(lane.latest, enqueuedAt, runAt, finishedAt)
   if (row.state === "delayed" && row.runAt < lane.delayedFrom) lane.delayedFrom = row.runAt
 }
 

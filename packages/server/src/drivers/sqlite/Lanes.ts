@@ -12,6 +12,10 @@ export interface Lane {
   readonly name: string
   /** How many jobs are in each state, by the state's code. */
   readonly tally: Array<number>
+  /** No time by which a job of the lane is listed is before this one. */
+  earliest: number
+  /** No time by which a job of the lane is listed is after this one. */
+  latest: number
   /** No delayed job of the lane runs before this moment. */
   delayedFrom: number
 }
@@ -53,13 +57,19 @@ export class Lanes {
     return lane === undefined ? [] : [lane]
   }
 
-  /** Puts a lane in; without a number it gets a new one. */
-  add(queue: string, name: string, id = this.#lastId + 1, tally = states.words.map(() => 0)): Lane {
-    const lane: Lane = { id, queue, name, tally, delayedFrom: -Infinity }
-    this.#lastId = Math.max(this.#lastId, id)
-    this.#byId.set(id, lane)
-    nested(this.#byQueue, queue).set(name, lane)
-    nested(this.#byName, name).set(queue, lane)
+  /** Makes a lane that has no jobs. */
+  create(queue: string, name: string): Lane {
+    const tally = states.words.map(() => 0)
+    return this.add({ id: this.#lastId + 1, queue, name, tally, earliest: Infinity, latest: -Infinity })
+  }
+
+  /** Puts a lane in that has its number. */
+  add(known: Omit<Lane, "delayedFrom">): Lane {
+    const lane: Lane = { ...known, delayedFrom: -Infinity }
+    this.#lastId = Math.max(this.#lastId, lane.id)
+    this.#byId.set(lane.id, lane)
+    nested(this.#byQueue, lane.queue).set(lane.name, lane)
+    nested(this.#byName, lane.name).set(lane.queue, lane)
     return lane
   }
 

@@ -8,7 +8,7 @@ import { states } from "./Codes.ts"
 import { type Lane, Lanes } from "./Lanes.ts"
 import { prepare, type Statement } from "./Statement.ts"
 
-type LaneTuple = [id: number, queue: string, name: string, ...tally: Array<number>]
+type LaneTuple = [id: number, queue: string, name: string, earliest: number, latest: number, ...tally: Array<number>]
 
 // So many numbers are reserved at a time; a restart skips what is left of them.
 const reservedNumbers = 1024
@@ -27,15 +27,17 @@ export const prepareState = (db: DatabaseSync): StateSql => ({
   reserve: prepare(db, "update store set next_number = ?2 where store = ?1"),
   lanes: prepare(
     db,
-    `select lane, queue, name, waiting, delayed, active, waiting_children, completed, failed, cancelled
+    `select lane, queue, name, earliest, latest, waiting, delayed, active, waiting_children, completed, failed, cancelled
      from lane where store = ?`
   ),
   saveLane: prepare(
     db,
     `insert into lane
-       (store, lane, queue, name, waiting, delayed, active, waiting_children, completed, failed, cancelled)
-     values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+       (store, lane, queue, name, earliest, latest,
+        waiting, delayed, active, waiting_children, completed, failed, cancelled)
+     values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
      on conflict (store, lane) do update set
+       earliest = excluded.earliest, latest = excluded.latest,
        waiting = excluded.waiting, delayed = excluded.delayed, active = excluded.active,
        waiting_children = excluded.waiting_children, completed = excluded.completed, failed = excluded.failed,
        cancelled = excluded.cancelled`
@@ -84,7 +86,7 @@ export class StoreState {
 
   /** The lane of a queue and name, which is made when it is new. */
   laneFor(queue: string, name: string): Lane {
-    return this.lanes.ofQueue(queue).get(name) ?? this.lanes.add(queue, name)
+    return this.lanes.ofQueue(queue).get(name) ?? this.lanes.create(queue, name)
   }
 
   /** Counts a job into a state of the lane, or out of it. */
@@ -101,7 +103,8 @@ export class StoreState {
     this.#reservedMore = false
     for (const lane of this.#changedLanes) {
       if (lane.tally.some((jobs) => jobs !== 0)) {
-        this.#sql.saveLane.run(this.id, lane.id, lane.queue, lane.name, ...lane.tally)
+        const { earliest, id, latest, name, queue, tally } = lane
+        this.#sql.saveLane.run(this.id, id, queue, name, earliest, latest, ...tally)
       } else if (this.#sql.deleteLane.run(this.id, lane.id).changes === 1) {
         this.lanes.delete(lane)
       }
@@ -118,7 +121,9 @@ export class StoreState {
 
   #load(): Lanes {
     const lanes = new Lanes()
-    for (const [id, queue, name, ...tally] of this.#sql.lanes.all(this.id)) lanes.add(queue, name, id, tally)
+    for (const [id, queue, name, earliest, latest, ...tally] of this.#sql.lanes.all(this.id)) {
+      lanes.add({ id, queue, name, tally, earliest, latest })
+    }
     // The store has its row since it was made.
     this.#next = this.#sql.nextNumber.get(this.id)?.[0] as number
     this.#reservedUntil = this.#next

@@ -2,7 +2,8 @@
  * The first layout. Every table and every index leads with the store. A job is two rows under one key (see JobKey.ts):
  * `job` holds what its producer said, is wide and written once; `status` holds what changes and stays narrow, so that a
  * claim, a heartbeat or an ack never writes a payload again. A lane is the jobs of one queue and name: rows and indexes
- * hold its number in place of two names, and its row holds the tally of each state. Times are REAL, as a clock gives
+ * hold its number in place of two names, and its row holds the tally of each state and the times between which all times of
+ * its jobs lie. Times are REAL, as a clock gives
  * them; SQLite keeps whole ones as integers. States are the numbers of Codes.ts.
  */
 export const sql = `
@@ -19,6 +20,8 @@ create table lane (
   lane integer not null,
   queue text not null,
   name text not null,
+  earliest real not null,
+  latest real not null,
   waiting integer not null,
   delayed integer not null,
   active integer not null,
