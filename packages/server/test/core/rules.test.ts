@@ -221,3 +221,22 @@ describe("commands by hand", () => {
     for (const error of errors) assert.deepStrictEqual([error.jobId, error.state], ["job", "completed"])
   })
 })
+
+describe("a retry by hand", () => {
+  it("gives fresh attempts and stalls, clears the end, and keeps ledger and flow", () => {
+    const flow = { failFast: true, pending: 0, completed: 1, failed: 1, cancelled: 0 }
+    const failed = row({
+      state: "failed",
+      attemptsMade: 3,
+      stalledCount: 2,
+      ledgerLength: 5,
+      flow,
+      processedAt: enqueuedAt,
+      finishedAt: enqueuedAt,
+      exit: "1",
+      failedReason: "no"
+    })
+    const decision = Option.getOrThrow(Result.getSuccess(retry(failed, now)))
+    assert.deepStrictEqual(decision.row, row({ ledgerLength: 5, flow, runAt: now }))
+  })
+})

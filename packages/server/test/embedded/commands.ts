@@ -17,6 +17,18 @@ const name = fc.constantFrom("n1", "n2")
 const token = fc.constantFrom("t1", "t2", "t3", "t4")
 const ms = fc.constantFrom(0, 1, 5, 20)
 
+// Most commands are about a job that is there: the so-many-th of the list.
+const position = fc.nat({ max: 11 })
+
+const onJob = (
+  store: JobStore.Service,
+  position: number,
+  run: (id: string) => Effect.Effect<unknown, unknown>
+): Effect.Effect<unknown, unknown> =>
+  Effect.flatMap(store.list({ limit: 12 }), ({ items }) =>
+    run(items[position % Math.max(1, items.length)]?.id ?? "none")
+  )
+
 const maybe = <A>(value: fc.Arbitrary<A>) => fc.option(value, { nil: undefined })
 
 const rule = fc.record({ count: maybe(fc.constantFrom(0, 1, 2)), ageMs: maybe(ms) })
@@ -65,7 +77,6 @@ const outcome: fc.Arbitrary<AckOutcome> = fc.oneof(
 )
 
 const report = fc.record({
-  flowId: id,
   childKey: fc.constantFrom("x", "y", "unknown"),
   outcome: fc.constantFrom("completed" as const, "failed" as const, "cancelled" as const),
   exit,
@@ -100,21 +111,34 @@ export const anyCommand: fc.Arbitrary<Command> = fc.oneof(
   command("enqueueMany", fc.array(request, { maxLength: 4 }), (store, values) => store.enqueueMany(values)),
   { weight: 2, arbitrary: claim },
   { weight: 5, arbitrary: claimAndAck },
-  command("ack", fc.tuple(id, token, outcome), (store, args) => store.ack(...args)),
-  command("release", fc.tuple(id, token), (store, args) => store.release(...args)),
-  command("extendLocks", fc.tuple(id, token), (store, [id, token]) => store.extendLocks([{ id, token }], 10)),
+  command("ack", fc.tuple(position, token, outcome), (store, [at, token, outcome]) =>
+    onJob(store, at, (id) => store.ack(id, token, outcome))
+  ),
+  command("release", fc.tuple(position, token), (store, [at, token]) =>
+    onJob(store, at, (id) => store.release(id, token))
+  ),
+  command("extendLocks", fc.tuple(position, token), (store, [at, token]) =>
+    onJob(store, at, (id) => store.extendLocks([{ id, token }], 10))
+  ),
   command("recoverStalled", fc.nat({ max: 1 }), (store, maxStalledCount) => store.recoverStalled({ maxStalledCount })),
-  command("cancel", id, (store, id) => store.cancel(id)),
+  { weight: 2, arbitrary: command("cancel", position, (store, at) => onJob(store, at, store.cancel)) },
   command("cancelByDedupe", fc.tuple(name, fc.constantFrom("k1", "k2")), (store, args) =>
     store.cancelByDedupe(...args)
   ),
-  command("retry", id, (store, id) => store.retry(id)),
-  command("promote", id, (store, id) => store.promote(id)),
-  command("remove", id, (store, id) => store.remove(id)),
+  command("retry", position, (store, at) => onJob(store, at, store.retry)),
+  command("promote", position, (store, at) => onJob(store, at, store.promote)),
+  { weight: 2, arbitrary: command("remove", position, (store, at) => onJob(store, at, store.remove)) },
   command("pause", queue, (store, queue) => store.pause(queue)),
   command("resume", queue, (store, queue) => store.resume(queue)),
-  { weight: 2, arbitrary: command("report", fc.array(report, { maxLength: 3 }), (s, r) => s.recordChildResults(r)) },
+  {
+    weight: 4,
+    arbitrary: command("report", fc.tuple(position, fc.array(report, { maxLength: 3 })), (store, [at, reports]) =>
+      onJob(store, at, (flowId) => store.recordChildResults(reports.map((report) => ({ ...report, flowId }))))
+    )
+  },
   command("sweep", ms, (store, pendingAgeMs) => store.flowSweepWork({ pendingAgeMs, limit: 2 })),
-  command("cascade", fc.tuple(id, fc.subarray(["x", "y"])), (store, args) => store.markChildrenCascaded(...args)),
+  command("cascade", fc.tuple(position, fc.subarray(["x", "y"])), (store, [at, keys]) =>
+    onJob(store, at, (flowId) => store.markChildrenCascaded(flowId, keys))
+  ),
   { weight: 2, arbitrary: command("pass", ms, (_store, duration) => TestClock.adjust(duration)) }
 )
