@@ -61,6 +61,16 @@ export const forbidden = (url: ShownUrl, detail: string): JobStoreError =>
     reason: { _tag: "Forbidden", scope: undefined }
   })
 
+/** A message that the server, or a proxy before it, does not take for its length. */
+export const tooLarge = (url: ShownUrl, size: number, limit: unknown): JobStoreError => {
+  const known = typeof limit === "number" ? limit : 0
+  const most = known === 0 ? "" : `, and takes at most ${known}`
+  return new JobStoreError({
+    message: `${url} did not take a message of ${size} bytes (413)${most}; the call was not carried out`,
+    reason: { _tag: "LimitExceeded", field: "message", size, limit: known }
+  })
+}
+
 /** A program's fault on either side, or something that is no Jobwire server. Making the call again will not help. */
 export const broken = (url: ShownUrl, what: string): JobStoreError =>
   new JobStoreError({ message: `${url} ${what}`, reason: { _tag: "Defect" } })

@@ -1,6 +1,7 @@
 /**
  * A job store on a server, as a `JobStore.Service`: whoever uses it cannot tell it from one in the process. It runs
- * wherever there are `fetch` and `WebSocket`; in Node, `@jobwire/client/node` is the same with faster transports.
+ * wherever there are `fetch` and `WebSocket`. In Node, `@jobwire/client/node` is the same and better: its transports are
+ * faster, and it can cut a socket whose server has vanished, which the platform's own `WebSocket` cannot.
  *
  * Operations fail as they do in a driver, by the same errors. A `JobStoreError` may then also say that the server was out
  * of reach (`Unavailable`), did not answer in time (`DeadlineExceeded`) or refused the caller (`Unauthorized`,

@@ -24,7 +24,7 @@ export const askWhy = (settings: Settings, client: HttpClient.HttpClient): Effec
             false,
             "it answers, but the WebSocket did not open; if a proxy keeps it from opening, use http"
           )
-        : refusalOf(shown, reply, { size: 0, sent: false })
+        : refusalOf(shown, reply, undefined)
     ),
     Effect.catch((error) => Effect.succeed(networkError(shown, error, false))),
     Effect.timeoutOrElse({

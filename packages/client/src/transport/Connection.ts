@@ -19,24 +19,24 @@ export type Deliver = (clientId: number, answer: RpcMessage.FromServerEncoded) =
 // Longer than any answer that the limits of the contract allow, so that only nonsense is refused.
 const serialization = RpcSerialization.makeNdjson({ maxBufferSize: 64 * 1024 * 1024 })
 
-/** An open socket: what it lacks before it ends is only to run it. */
+/** A connection that is open. */
 export interface Connection {
   /** Carries calls and answers until the connection ends; the error is for the calls whose answers are lost. */
   readonly carry: Effect.Effect<never, JobStoreError>
 }
 
-/** Opens a socket, for as long as the scope is open. */
+/** Opens a socket, for as long as the scope is open. A `SocketError` tells that the server let it not open, but not why. */
 export const connect = Effect.fnUntraced(function* (
   settings: Settings,
   openSocket: OpenSocket,
   calls: Multiplexer,
   deliver: Deliver
-): Effect.fn.Return<Connection, Socket.SocketError, Scope.Scope> {
+): Effect.fn.Return<Connection, Socket.SocketError | JobStoreError, Scope.Scope> {
   const { endpoint, token } = settings
   const socket = yield* Effect.acquireRelease(
     Effect.try({
       try: () => openSocket(endpoint.websocket, subprotocols(token)),
-      catch: (cause) => new Socket.SocketError({ reason: new Socket.SocketOpenError({ kind: "Unknown", cause }) })
+      catch: (cause) => broken(endpoint.shown, `cannot be called over WebSocket here: ${describe(cause)}`)
     }),
     (opened) => Effect.sync(() => opened.close(1000))
   )

@@ -51,14 +51,12 @@ const exchange = (
   const attempt = client.execute(requestOf(settings, call, message)).pipe(
     Effect.flatMap(readReply),
     Effect.mapError((error) => networkError(url, error, true)),
-    Effect.flatMap((reply) => answerIn(url, reply, call, message.length)),
+    Effect.flatMap((reply) => answerIn(url, reply, call, message)),
+    // Parked waits take no turn: they would keep it from calls for as long as nothing happens.
+    (sending) => (isOpenEnded(call) ? sending : turns.withPermits(1)(sending)),
     withinDeadline(settings, call)
   )
-  // Parked waits take no turn: they would keep it from calls for as long as nothing happens.
-  return insist(isOpenEnded(call) ? attempt : turns.withPermits(1)(attempt), {
-    while: neverSent,
-    forMs: settings.outageTimeoutMs
-  })
+  return insist(attempt, { while: neverSent, forMs: settings.outageTimeoutMs })
 }
 
 const neverSent = ({ reason }: JobStoreError): boolean => reason._tag === "Unavailable" && !reason.sent
@@ -80,10 +78,9 @@ const withinDeadline = (settings: Settings, call: Call) => {
   })
 }
 
-const answerIn = (url: string, reply: Reply, call: Call, size: number): Effect.Effect<Answer, JobStoreError> => {
-  if (reply.status < 200 || reply.status > 299) return Effect.fail(refusalOf(url, reply, { size, sent: true }))
-  const messages = parse(reply.text)
-  const exit = messages.find((message): message is Answer => isExit(message) && message.requestId === call.id)
+const answerIn = (url: string, reply: Reply, call: Call, message: string): Effect.Effect<Answer, JobStoreError> => {
+  if (reply.status < 200 || reply.status > 299) return Effect.fail(refusalOf(url, reply, message))
+  const exit = parse(reply.text).find((value): value is Answer => isExit(value) && value.requestId === call.id)
   return exit === undefined
     ? Effect.fail(broken(url, `sent no answer to ${call.tag} but ${describe(reply.text) || "nothing"}`))
     : Effect.succeed(exit)

@@ -1,5 +1,5 @@
 /** What an HTTP response means that is no answer to a call: refusals at the door, proxies, other servers. */
-import { type JobStoreError, limitExceeded } from "@jobwire/protocol"
+import { type JobStoreError, Json } from "@jobwire/protocol"
 import { Effect, Option, Schema } from "effect"
 import type { HttpClientError, HttpClientResponse } from "effect/http"
 import { ProblemDetails } from "effect/http"
@@ -9,6 +9,7 @@ import {
   describe,
   forbidden,
   type ShownUrl,
+  tooLarge,
   turnedAway,
   unauthorized,
   unreachable
@@ -47,31 +48,27 @@ const detailOf = (problem: ProblemDetails.ProblemDetails | undefined): string =>
 // Statuses that say: not now, and nothing was done.
 const notNow = new Set([408, 425, 429])
 
-/** What a reply is a reply to: how many bytes were sent, and whether they held a call. */
-export interface Asked {
-  readonly size: number
-  readonly sent: boolean
-}
-
-/** The error that a reply without a success status stands for. */
-export const refusalOf = (url: ShownUrl, reply: Reply, { size, sent }: Asked): JobStoreError => {
+/** The error that a reply without a success status stands for. `message` is the text of the call, if one was sent. */
+export const refusalOf = (url: ShownUrl, reply: Reply, message: string | undefined): JobStoreError => {
   const problem = problemIn(reply)
   const detail = detailOf(problem)
   const { status } = reply
+  const sent = message !== undefined
   switch (status) {
     case 401:
       return unauthorized(url, detail)
     case 403:
       return forbidden(url, detail)
     case 413:
-      return limitExceeded("the message", size, Number(problem?.limit ?? 0), `bytes for ${url} (413)`)
+      return tooLarge(url, Json.utf8Length(message ?? ""), problem?.limit)
     case 503:
       // At the door of a Jobwire server nothing has been done yet; a proxy may have passed the call on before it gave up.
       return turnedAway(url, sent && problem === undefined, `it answered ${status}${detail}`)
   }
   if (status >= 500) return turnedAway(url, sent, `it answered ${status}${detail}`)
   if (notNow.has(status)) return turnedAway(url, false, `it answered ${status}${detail}`)
-  return broken(url, `answered ${status}${detail}: a Jobwire server does not; check the url of this store`)
+  const advice = problem === undefined ? ": a Jobwire server does not; check the url of this store" : detail
+  return broken(url, `answered ${status}${advice}`)
 }
 
 // What the network says before anything of a request has left: the names of Node and undici.

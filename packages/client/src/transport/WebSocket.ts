@@ -90,8 +90,7 @@ const connectOnce = Effect.fnUntraced(function* (line: Line, openSocket: OpenSoc
   const url = line.settings.endpoint.shown
   let openedAt: number | undefined
   const lost = yield* connect(line.settings, openSocket, line.calls, line.deliver).pipe(
-    // The reason of a socket that did not open is no use: no platform tells the status of the refusal.
-    Effect.catch(() => Effect.flatMap(askWhy, Effect.fail)),
+    Effect.catchTag("SocketError", () => Effect.flatMap(askWhy, Effect.fail)),
     Effect.tap(() => {
       openedAt = now()
       return Effect.void
