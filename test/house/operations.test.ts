@@ -42,7 +42,7 @@ describe("the 32 operations", () => {
     const byHand = transports.flatMap((path) =>
       names
         .filter((name) => !special.has(name))
-        .filter((name) => new RegExp(`(^|[^.\\w])${name}: (?!.*\\?)|"${name}"`, "m").test(read(path)))
+        .filter((name) => read(path).includes(`"${name}"`))
         .map((name) => `${path} names ${name}`)
     )
     expect(byHand).toEqual([])

@@ -30,7 +30,12 @@ describe("tracked files", () => {
   })
 
   it("promise no later work", () => {
-    expect(offenders(files.filter((path) => /\.(ts|md|sql|ya?ml|json)$/.test(path)), /\b(TODO|FIXME|XXX)\b/)).toEqual([])
+    expect(
+      offenders(
+        files.filter((path) => /\.(ts|md|sql|ya?ml|json)$/.test(path)),
+        /\b(TODO|FIXME|XXX)\b/
+      )
+    ).toEqual([])
   })
 
   it("are no longer than 500 lines where they are sources", () => {

@@ -341,6 +341,15 @@ export const validate = <Name extends OperationName>(
   return validator(limits, ...args)
 }
 
+// Callers without types may send anything; what the checks cannot even read is refused too.
+const inspected = (operation: OperationName, check: () => Refusal): Refusal => {
+  try {
+    return check()
+  } catch (thrown) {
+    return invalidArgument(operation, `has arguments of another shape than the contract's: ${String(thrown)}`)
+  }
+}
+
 const validatedServices = new WeakMap<Service, Limits>()
 
 /** The service with every call checked first. A service that checks by the same limits already is returned as it is. */
@@ -352,7 +361,7 @@ export const validated = (service: Service, limits: Limits): Service => {
     const run = service[operation] as (...args: Array<unknown>) => Effect.Effect<unknown, unknown>
     const check = validators[operation] as (limits: Limits, ...args: Array<unknown>) => Refusal
     checked[operation] = (...args) => {
-      const refusal = check(limits, ...args)
+      const refusal = inspected(operation, () => check(limits, ...args))
       return refusal === undefined ? run(...args) : Effect.fail(refusal)
     }
   }

@@ -86,6 +86,20 @@ describe("validated", () => {
     })
   )
 
+  it.effect("refuses arguments of another shape, as callers without types may send", () =>
+    Effect.gen(function* () {
+      const { calls, service } = counting()
+      const checked = Validation.validated(service, defaults)
+      // JSON text has no types either.
+      const requests: ReadonlyArray<never> = JSON.parse('[null, 7, {"name":"a","queue":"b"}]')
+      for (const request of requests) {
+        const error = yield* Effect.flip(checked.enqueue(request))
+        assert.strictEqual(error.reason._tag, "InvalidArgument")
+      }
+      assert.deepStrictEqual(calls, [])
+    })
+  )
+
   it("checks a service once by the same limits, and again by others", () => {
     const checked = Validation.validated(counting().service, defaults)
     assert.strictEqual(Validation.validated(checked, defaults), checked)
