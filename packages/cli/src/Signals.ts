@@ -1,5 +1,5 @@
 /** SIGINT, SIGTERM and SIGHUP: the first asks the command to stop in good order, a second one ends it at once. */
-import { Context, Deferred, Effect, Layer } from "effect"
+import { Context, Deferred, Effect } from "effect"
 import * as ExitCode from "./ExitCode.ts"
 
 const names = ["SIGINT", "SIGTERM", "SIGHUP"] as const
@@ -49,10 +49,4 @@ export const listen: Effect.Effect<Listening> = Effect.sync(() => {
     },
     interrupted: Deferred.await(interrupted)
   }
-})
-
-/** No signal ever comes: for tests in one process. */
-export const layerNever: Layer.Layer<StopRequest> = Layer.succeed(StopRequest, {
-  asked: Effect.never,
-  handle: Effect.void
 })

@@ -1,6 +1,6 @@
 /** The commands that look at jobs and act on them, in one process. */
 import { EnqueueRequest, JobStoreError } from "@jobwire/protocol"
-import { Effect } from "effect"
+import { Effect, Option } from "effect"
 import { describe, expect, it } from "vitest"
 import { jobwire, withCommands } from "./support/inProcess.ts"
 
@@ -18,6 +18,90 @@ describe("counts", () => {
         const one = yield* command("counts", "--queue", "other", "--json")
         expect(json(one.stdout)).toMatchObject({ waiting: 1, delayed: 0, "waiting-children": 0 })
         expect(one.code).toBe(0)
+      })
+    ))
+})
+
+describe("enqueue", () => {
+  it("puts in a job by its flags, and prints its id", () =>
+    withCommands((command, store) =>
+      Effect.gen(function* () {
+        const flags = "--queue q --delay 5m --priority -3 --attempts 4 --backoff exponential:1s --timeout 10s".split(
+          " "
+        )
+        const more = "--metadata a=1 --metadata b=x=y --keep-failed 10,1d --dedupe k --dedupe-ttl 1h".split(" ")
+        const { code, stderr, stdout } = yield* command("enqueue", "mail", "--payload", "[1]", ...flags, ...more)
+        expect({ code, stderr }).toEqual({ code: 0, stderr: "" })
+        expect(Option.getOrThrow(yield* store.getJob(stdout))).toMatchObject({
+          name: "mail",
+          queue: "q",
+          state: "delayed",
+          payload: [1],
+          priority: -3,
+          attemptsMax: 4,
+          backoff: { _tag: "exponential", delayMs: 1000 },
+          timeoutMs: 10_000,
+          metadata: { a: "1", b: "x=y" },
+          keep: { failed: { count: 10, ageMs: 86_400_000 } },
+          dedupeKey: "k"
+        })
+      })
+    ))
+
+  it("tells a duplicate from a new job", () =>
+    withCommands((command) =>
+      Effect.gen(function* () {
+        yield* command("enqueue", "mail", "--id", "a", "--dedupe", "k")
+        const same = yield* command("enqueue", "mail", "--id", "a")
+        expect(same).toEqual({ code: 0, stdout: "a", stderr: "nothing new: this job is there already" })
+        const keyed = yield* command("enqueue", "mail", "--dedupe", "k", "--json")
+        expect(json(keyed.stdout)).toEqual({ id: "a", duplicate: true })
+        expect(json((yield* command("enqueue", "mail", "--json")).stdout)).toMatchObject({ duplicate: false })
+      })
+    ))
+
+  it("sends a job again whose answer was lost, and makes no second one", () =>
+    withCommands((_, store) =>
+      Effect.gen(function* () {
+        let calls = 0
+        const lost = new JobStoreError({ message: "gone", reason: { _tag: "Unavailable", url: "x", sent: true } })
+        const command = jobwire({
+          ...store,
+          enqueue: (request) =>
+            Effect.suspend(() =>
+              Effect.tap(store.enqueue(request), () => (++calls === 1 ? Effect.fail(lost) : Effect.void))
+            )
+        })
+        expect(json((yield* command("enqueue", "mail", "--json")).stdout)).toMatchObject({ duplicate: false })
+        expect(yield* store.counts()).toMatchObject({ waiting: 1 })
+      })
+    ))
+
+  it.each([
+    [["--payload", "{"], "--payload is not JSON"],
+    [["--payload", "1", "--file", "x"], "not both"],
+    [["-", "--file", "x"], "not both"],
+    [["jobs.jsonl"], 'unexpected argument "jobs.jsonl"'],
+    [["--dedupe-ttl", "1h"], "need --dedupe"],
+    [["--file", "x", "--dedupe", "k"], "--lines request"],
+    [["--metadata", "novalue"], "key=value"],
+    [["--attempts", "0"], "from 1 to"]
+  ])("refuses %j", (args, problem) =>
+    withCommands((command) =>
+      Effect.gen(function* () {
+        const { code, stderr } = yield* command("enqueue", "mail", ...args)
+        expect(code).toBe(2)
+        expect(stderr).toContain(problem)
+      })
+    )
+  )
+
+  it("says which file cannot be read", () =>
+    withCommands((command) =>
+      Effect.gen(function* () {
+        const { code, stderr } = yield* command("enqueue", "mail", "--file", "not-there.jsonl")
+        expect(code).toBe(1)
+        expect(stderr).toMatch(/cannot read "not-there\.jsonl"/)
       })
     ))
 })

@@ -135,6 +135,14 @@ describe("calls that fail on the way", () => {
       })
     ))
 
+  it("no answer at the start ends a worker that is to end by itself", () =>
+    withStore(
+      Effect.gen(function* () {
+        const error = yield* Effect.flip(drain({ exec: "true" }).pipe(withFaults(() => ({ claim: () => unavailable }))))
+        expect(error).toMatchObject({ reason: { _tag: "Unavailable" } })
+      })
+    ))
+
   it("credentials that are refused end the worker", () =>
     withStore(
       Effect.gen(function* () {

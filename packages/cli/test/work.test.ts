@@ -106,6 +106,19 @@ describe("jobwire work", { timeout }, () => {
     expect(await show("stopped")).toMatchObject({ job: { state: "waiting", attemptsMade: 0 }, runs: [] })
   })
 
+  it("on a second signal kills its program and ends at once", async () => {
+    const queue = ["--queue", "twice"]
+    await jobwire("enqueue", "deaf", ...queue)
+    const program = script("deaf", "trap '' TERM; while :; do sleep 1; done")
+    const worker = begin("work", "deaf", ...queue, "--lease", "10m", "--grace", "3m", "--exec", program)
+    const pid = await pidOf(worker)
+    worker.child.kill("SIGTERM")
+    await worker.line(/^stopping: 1 program to end/)
+    worker.child.kill("SIGTERM")
+    expect(await worker.ended).toMatchObject({ code: 143 })
+    await untilGone(pid)
+  })
+
   it("stops the program of a job that is cancelled", async () => {
     const queue = ["--queue", "cancel"]
     await jobwire("enqueue", "slow", ...queue, "--id", "unwanted")

@@ -82,7 +82,7 @@ const programOf = (
   if (Option.isSome(exec) && file !== undefined) {
     return Result.fail(refuse("give the program either by --exec or behind --, not both"))
   }
-  if (Option.isSome(exec)) return Result.succeed(shellCommand(exec.value))
+  if (Option.isSome(exec) && exec.value.trim() !== "") return Result.succeed(shellCommand(exec.value))
   if (file !== undefined) return Result.succeed({ file, args })
   return Result.fail(
     refuse(

@@ -103,12 +103,15 @@ export const make = (store: JobStore.Service, times: LeaseTimes, report: Heartbe
     all.size === 0 ? Effect.void : extend([...all.values()].slice(0, Limits.defaults.batchLength))
   )
 
+  // A heartbeat that hangs must not keep the next one from being sent.
+  const inTime = Effect.timeoutOrElse(beat, {
+    duration: leaseMs / 3,
+    orElse: () => Effect.fail(noAnswer(leaseMs / 3))
+  })
+
   const keep = Effect.gen(function* () {
-    // A heartbeat that hangs must not keep the next one from being sent.
-    const problem = yield* beat.pipe(
-      Effect.timeoutOrElse({ duration: leaseMs / 3, orElse: () => Effect.fail(noAnswer(leaseMs / 3)) }),
-      Effect.match({ onFailure: (error) => error, onSuccess: () => undefined })
-    )
+    if (all.size === 0) return yield* Effect.sleep(leaseMs / 12)
+    const problem = yield* Effect.match(inTime, { onFailure: (error) => error, onSuccess: () => undefined })
     yield* report(problem)
     yield* Effect.sleep(problem === undefined ? leaseMs / 3 : leaseMs / 12)
   })

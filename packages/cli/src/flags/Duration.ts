@@ -1,5 +1,4 @@
 /** Lengths of time on the command line: `500ms`, `10s`, `5m`, `2h`, `7d`, `1h30m`. */
-import { Duration } from "effect"
 import { Flag } from "effect/cli"
 
 const milliseconds: Record<string, number> = { ms: 1, s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000, w: 604_800_000 }
@@ -47,14 +46,4 @@ export const durationFlag = (name: string): Flag.Flag<number> =>
   Flag.String(name).pipe(
     Flag.withMetavar("duration"),
     Flag.mapTryCatch(parseDuration, () => durationForm)
-  )
-
-/** A flag that takes a duration above 0 and gives an Effect `Duration`. */
-export const positiveDurationFlag = (name: string): Flag.Flag<Duration.Duration> =>
-  durationFlag(name).pipe(
-    Flag.filter(
-      (ms) => ms > 0,
-      () => `${durationForm}, above 0`
-    ),
-    Flag.map(Duration.millis)
   )
