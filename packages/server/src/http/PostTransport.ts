@@ -79,7 +79,7 @@ export const make = Effect.fnUntraced(function* (limit: number) {
         Effect.andThen(rpc.receive(id, { _tag: "Eof" })),
         Effect.andThen(Deferred.await(ended)),
         Effect.as(answers),
-        Effect.onExit((exit) => Effect.sync(() => (exit._tag === "Success" ? rpc.release(id) : rpc.disconnect(id))))
+        Effect.onExit((exit) => Effect.sync(() => (exit._tag === "Success" ? rpc.forget(id) : rpc.disconnect(id))))
       )
     })
 

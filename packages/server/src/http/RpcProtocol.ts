@@ -49,9 +49,9 @@ export const make = Effect.fnUntraced(function* (traits: Traits) {
     },
     /** Passes a message of a client on. Calls run with the context of the fiber that does this. */
     receive: (id: number, message: RpcMessage.FromClientEncoded) => feed.receive(id, message),
-    /** Lets a client go, whose calls were all answered. */
-    release: (id: number): void => void clients.delete(id),
-    /** Lets a client go that went away: its calls are interrupted. */
+    /** Lets a client go whose calls were all answered. */
+    forget: (id: number): void => void clients.delete(id),
+    /** Lets a client go that went away, and interrupts its calls. */
     disconnect: (id: number): void => {
       clients.delete(id)
       Queue.offerUnsafe(disconnects, id)
