@@ -21,22 +21,28 @@ export const awaitWake =
     engine.wake.awaitWake(queues, wakeToken)
 
 const claimIn = (unit: Unit, options: ClaimOptions): JobRow | undefined => {
-  const { now, tables } = unit
-  const promoted = promoteAll(unit, options.queue)
-  const held = tables.jobs.heldBy(options.queue, options.token)
-  if (held !== undefined) {
-    const again = claimAgain(held, options.lockDurationMs, now)
-    return again === held ? held : apply(unit, held, { row: again })
+  const { queue, token } = options
+  const { jobs, pauses } = unit.tables
+  const promoted = promoteAll(unit, queue)
+  const isPaused = pauses.has(queue)
+  const held = jobs.heldBy(queue, token)
+  const claimed =
+    held === undefined ? (isPaused ? undefined : takeFirst(unit, options)) : takeAgain(unit, held, options)
+  // Whoever takes a promoted job needs no call; the takers of the others do, unless they could take nothing.
+  for (const row of isPaused ? [] : promoted) {
+    if (row.id !== claimed?.id) unit.wakes.job(row.queue, row.name)
   }
-  if (tables.pauses.has(options.queue)) return undefined
-  const first = tables.jobs.firstWaiting(options.queue, options.names)
-  // Whoever takes one of the promoted jobs needs no call; the others do.
-  for (const row of promoted) {
-    if (row.id !== first?.id) unit.wakes.job(row.queue, row.name)
-  }
-  return first === undefined
-    ? undefined
-    : apply(unit, first, { row: claimRow(first, options.token, options.lockDurationMs, now) })
+  return claimed
+}
+
+const takeFirst = (unit: Unit, { lockDurationMs, names, queue, token }: ClaimOptions): JobRow | undefined => {
+  const first = unit.tables.jobs.firstWaiting(queue, names)
+  return first === undefined ? undefined : apply(unit, first, { row: claimRow(first, token, lockDurationMs, unit.now) })
+}
+
+const takeAgain = (unit: Unit, held: JobRow, { lockDurationMs }: ClaimOptions): JobRow => {
+  const again = claimAgain(held, lockDurationMs, unit.now)
+  return again === held ? held : apply(unit, held, { row: again })
 }
 
 const promoteAll = (unit: Unit, queue: string): ReadonlyArray<JobRow> => {
