@@ -51,6 +51,16 @@ const counted = (test: Kit.Test) => {
       yield* Kit.areStates(store, { a: "gone", b: "completed", c: "completed" })
     }))
 
+  test("a job that went to the back of the line is newer than those it let pass", (store) =>
+    Effect.gen(function* () {
+      yield* Kit.addAll(store, ["a", "b"], keep("completed", { count: 1 }))
+      const first = yield* Kit.take(store)
+      yield* store.ack(first.id, first.token, Kit.again())
+      const [b, a] = [yield* Kit.take(store), yield* Kit.take(store)]
+      for (const held of [a, b]) yield* store.ack(held.id, held.token, Kit.complete())
+      yield* Kit.areStates(store, { a: "completed", b: "gone" })
+    }))
+
   test("the rule of the job that ends counts for all of its name and state, whatever their own", (store) =>
     Effect.gen(function* () {
       yield* Kit.addFinished(store, "completed", { id: "none" })

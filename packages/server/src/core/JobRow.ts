@@ -9,9 +9,9 @@ export type JsonText = string | undefined
 
 /** One job. Immutable: a transition makes another row. */
 export interface JobRow extends Omit<JobRecord, "payload" | "exit"> {
-  /** Unique in the store and growing with insertion; ties of retention go by it. */
+  /** Unique in the store and growing with insertion. */
   readonly seq: number
-  /** Place in line: among jobs of one priority the lowest runs first. */
+  /** Place in line: among jobs of one priority the lowest runs first. Ties of retention go by it too. */
   readonly place: number
   readonly payload: JsonText
   readonly exit: JsonText

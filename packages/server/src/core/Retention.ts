@@ -3,7 +3,7 @@ import type { JobState, KeepPolicy, TerminalState } from "@jobwire/protocol"
 
 /**
  * Of the finished jobs of one name and state: those beyond the newest `count`, and those that finished at or before
- * `finishedUntil`. Newest first goes by `finishedAt`, then by `seq`. Parents that still owe cascades are spared.
+ * `finishedUntil`. Newest first goes by `finishedAt`, then by `place`. Parents that still owe cascades are spared.
  */
 export interface KeepCut {
   readonly name: string

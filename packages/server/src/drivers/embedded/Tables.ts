@@ -53,7 +53,7 @@ export interface JobQuery {
 
 /** Finished jobs, for retention. */
 export interface HistoryTable {
-  /** Finished jobs of a name and state beyond the newest `count` (by `finishedAt`, then `seq`). */
+  /** Finished jobs of a name and state beyond the newest `count` (by `finishedAt`, then `place`). */
   readonly beyond: (name: string, state: TerminalState, count: number) => ReadonlyArray<JobRow>
   /** Finished jobs of a name and state with `finishedAt <= moment`. */
   readonly until: (name: string, state: TerminalState, moment: number) => ReadonlyArray<JobRow>

@@ -25,9 +25,9 @@ export const byLine: Compare<JobSlot> = (one, other) =>
 export const byDueTime: Compare<JobSlot> = (one, other) =>
   one.row.runAt - other.row.runAt || one.row.place - other.row.place
 
-/** The order of retention: oldest end first, then oldest job. */
+/** The order of retention: oldest end first, then first in line. */
 export const byEnd: Compare<JobSlot> = (one, other) =>
-  (one.row.finishedAt ?? 0) - (other.row.finishedAt ?? 0) || one.row.seq - other.row.seq
+  (one.row.finishedAt ?? 0) - (other.row.finishedAt ?? 0) || one.row.place - other.row.place
 
 /** The orders of lists. */
 export const byEnqueuedAt: Compare<JobSlot> = (one, other) =>

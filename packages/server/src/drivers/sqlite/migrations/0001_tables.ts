@@ -75,7 +75,7 @@ create index status_token on status (store, token) where state = 2;
 create index status_lease on status (store, lock_until) where state = 2;
 create index status_enqueued on status (store, lane, state, enqueued_at);
 create index status_run on status (store, lane, state, run_at);
-create index status_finished on status (store, lane, state, finished_at) where state >= 4;
+create index status_finished on status (store, lane, state, finished_at, place) where state >= 4;
 
 create table attempt (
   store integer not null,
