@@ -127,7 +127,7 @@ export const anyCommand: fc.Arbitrary<Command> = fc.oneof(
   ),
   command("retry", position, (store, at) => onJob(store, at, store.retry)),
   command("promote", position, (store, at) => onJob(store, at, store.promote)),
-  { weight: 2, arbitrary: command("remove", position, (store, at) => onJob(store, at, store.remove)) },
+  command("remove", position, (store, at) => onJob(store, at, store.remove)),
   command("pause", queue, (store, queue) => store.pause(queue)),
   command("resume", queue, (store, queue) => store.resume(queue)),
   {

@@ -59,11 +59,11 @@ const runHistory = Effect.fnUntraced(function* (storage: Storage, commands: Read
 })
 
 /** Registers the property for storages that `make` gives, each new and empty. */
-export const histories = (name: string, make: Effect.Effect<Storage, unknown, Scope.Scope>, numRuns = 200): void => {
+export const histories = (name: string, make: Effect.Effect<Storage, unknown, Scope.Scope>, numRuns = 100): void => {
   describe(`random histories: ${name}`, () => {
     property(
       "keep every invariant after every call",
-      fc.array(anyCommand, { minLength: 1, maxLength: 60 }),
+      fc.array(anyCommand, { minLength: 1, maxLength: 80, size: "max" }),
       (commands) =>
         Effect.flatMap(make, (storage) => runHistory(storage, commands)).pipe(
           Effect.scoped,
