@@ -1,6 +1,6 @@
 /** The life of one socket: it opens, carries answers, is asked for signs of life, and ends by an error. */
 import type { JobStoreError } from "@jobwire/protocol"
-import { Effect, type Scope } from "effect"
+import { Effect, Function, type Scope } from "effect"
 import { type RpcMessage, RpcSerialization } from "effect/rpc"
 import { Socket } from "effect/socket"
 import { broken, connectionLost, describe, type ShownUrl } from "../Faults.ts"
@@ -38,7 +38,7 @@ export const connect = Effect.fnUntraced(function* (
       try: () => openSocket(endpoint.websocket, subprotocols(token)),
       catch: (cause) => broken(endpoint.shown, `cannot be called over WebSocket here: ${describe(cause)}`)
     }),
-    (opened) => Effect.sync(() => opened.close(1000))
+    hangUp
   )
   const { reader } = yield* Socket.fromWebSocket(Effect.succeed(socket))
   const { pull } = yield* reader
@@ -54,6 +54,13 @@ export const connect = Effect.fnUntraced(function* (
     )
   }
 })
+
+// A socket that is closed before it has opened reports that as an error, which nobody else may be there to take.
+const hangUp = (socket: Socket.WebSocketLike): Effect.Effect<void> =>
+  Effect.sync(() => {
+    socket.addEventListener("error", Function.constVoid)
+    socket.close(1000)
+  })
 
 interface Life {
   /** Whether anything came since the last look. */

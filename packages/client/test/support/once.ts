@@ -20,9 +20,11 @@ const program = Effect.gen(function* () {
   yield* Fiber.interruptAll(waits.slice(1))
 })
 
-await Effect.runPromise(
-  Effect.provide(program, RemoteJobStore.layer({ url, transport: transport === "http" ? "http" : "websocket" }))
-)
+const options = { url, transport: transport === "http" ? "http" : "websocket" } as const
+
+// A layer that is closed again before it has come to anything.
+await Effect.runPromise(Effect.scoped(RemoteJobStore.make(options)))
+await Effect.runPromise(Effect.provide(program, RemoteJobStore.layer(options)))
 
 const closedAt = performance.now()
 
