@@ -33,32 +33,42 @@ const killAfter = (filename: string, round: number, lines: number): Promise<Read
   return Promise.all([once(child, "exit"), once(reader, "close")]).then(() => acknowledged)
 }
 
-const check = (store: JobStore.Service, acknowledged: ReadonlyArray<ReadonlyArray<string>>) =>
-  Effect.gen(function* () {
-    const holders = new Map<string, string>()
-    for (const [what, id = "", token = "", n] of acknowledged) {
-      const job = yield* Effect.flatMap(store.getJob(id), (found) => Effect.fromOption(found))
-      if (what === "claimed") {
-        assert.isFalse(holders.has(id), `${id} was handed out twice, to ${holders.get(id)} and to ${token}`)
-        holders.set(id, token)
-        assert.include(["active", "completed"], job.state)
-      }
-      if (what === "acked") {
-        assert.strictEqual(job.state, "completed")
-        assert.deepStrictEqual(job.exit, { n: Number(n) })
-        assert.lengthOf(yield* store.getAttempts(id), 1)
-        // The same ack again is known, also after the restart.
-        yield* store.ack(id, token, { _tag: "Complete", exit: { n: Number(n) } })
-      }
-    }
-    const active = yield* store.list({ states: ["active"], limit: 1 })
-    for (const { id } of active.items) {
-      const token = holders.get(id)
-      if (token === undefined) continue
-      const again = yield* store.claim({ queue: "queue", names: [], token, lockDurationMs: 1 })
-      assert.deepStrictEqual(again._tag === "Claimed" ? again.job.id : again, id)
-    }
-  })
+const holdersOf = (acknowledged: ReadonlyArray<ReadonlyArray<string>>): ReadonlyMap<string, string> => {
+  const holders = new Map<string, string>()
+  for (const [what, id = "", token = ""] of acknowledged) {
+    if (what !== "claimed") continue
+    assert.isFalse(holders.has(id), `${id} was handed out twice, to ${holders.get(id)} and to ${token}`)
+    holders.set(id, token)
+  }
+  return holders
+}
+
+const checkOne = Effect.fnUntraced(function* (store: JobStore.Service, acknowledged: ReadonlyArray<string>) {
+  const [what, id = "", token = "", n] = acknowledged
+  const job = yield* Effect.flatMap(store.getJob(id), (found) => Effect.fromOption(found))
+  if (what === "claimed") assert.include(["active", "completed"], job.state)
+  if (what !== "acked") return
+  assert.strictEqual(job.state, "completed")
+  assert.deepStrictEqual(job.exit, { n: Number(n) })
+  assert.lengthOf(yield* store.getAttempts(id), 1)
+  // The same ack again is known, also after the restart.
+  yield* store.ack(id, token, { _tag: "Complete", exit: { n: Number(n) } })
+})
+
+const check = Effect.fnUntraced(function* (
+  store: JobStore.Service,
+  acknowledged: ReadonlyArray<ReadonlyArray<string>>
+) {
+  const holders = holdersOf(acknowledged)
+  yield* Effect.forEach(acknowledged, (one) => checkOne(store, one), { concurrency: 100, discard: true })
+  const active = yield* store.list({ states: ["active"], limit: 1 })
+  for (const { id } of active.items) {
+    const token = holders.get(id)
+    if (token === undefined) continue
+    const again = yield* store.claim({ queue: "queue", names: [], token, lockDurationMs: 1 })
+    assert.deepStrictEqual(again._tag === "Claimed" ? again.job.id : again, id)
+  }
+})
 
 describe("kill -9", () => {
   it.live(
