@@ -101,7 +101,7 @@ describe("enqueue", () => {
       Effect.gen(function* () {
         const { code, stderr } = yield* command("enqueue", "mail", "--file", "not-there.jsonl")
         expect(code).toBe(1)
-        expect(stderr).toMatch(/cannot read "not-there\.jsonl"/)
+        expect(stderr).toMatch(/cannot read "not-there\.jsonl": it is not there$/m)
       })
     ))
 })

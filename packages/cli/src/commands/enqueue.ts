@@ -14,6 +14,7 @@ import { connectionFlags } from "../flags/Connection.ts"
 import { jsonFlag } from "../flags/Switch.ts"
 import { wholeFlag } from "../flags/Whole.ts"
 import { AlreadyReported, CommandFailure, render } from "../output/Failure.ts"
+import { fileProblem } from "../output/FileProblem.ts"
 
 const config = {
   name: Argument.String("name").pipe(Argument.withDescription("The name of the job: workers take jobs by name")),
@@ -110,7 +111,7 @@ const open = Effect.fnUntraced(function* (file: string) {
 
 const cannotRead = (file: string) => (error: PlatformError.PlatformError) =>
   new CommandFailure({
-    message: `cannot read ${file === "-" ? "stdin" : JSON.stringify(file)}: ${error.reason.message ?? error.message}`
+    message: `cannot read ${file === "-" ? "stdin" : JSON.stringify(file)}: ${fileProblem(error)}`
   })
 
 const tellBadLine =

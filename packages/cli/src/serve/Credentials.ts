@@ -7,6 +7,7 @@ import type { Tokens } from "@jobwire/server"
 import { Config, Effect, FileSystem, Option, Redacted, Result } from "effect"
 import * as ExitCode from "../ExitCode.ts"
 import { CommandFailure } from "../output/Failure.ts"
+import { fileProblem } from "../output/FileProblem.ts"
 
 /** What a token may be, as help and errors say it. */
 export const tokenForm = "TOKEN, or name=NAME;tenant=TENANT;scopes=produce,work,read,admin;token=TOKEN"
@@ -67,8 +68,8 @@ const readFile = Effect.fnUntraced(function* (path: string) {
     .readFileString(path)
     .pipe(
       Effect.mapError(
-        ({ reason }) =>
-          new CommandFailure({ message: `cannot read the token file ${JSON.stringify(path)}: ${reason.message}` })
+        (error) =>
+          new CommandFailure({ message: `cannot read the token file ${JSON.stringify(path)}: ${fileProblem(error)}` })
       )
     )
   const given = text

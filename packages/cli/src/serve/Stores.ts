@@ -1,8 +1,9 @@
 /** Where `jobwire serve` keeps its jobs: in a directory, or in memory. */
 import { type JobStoreError } from "@jobwire/protocol"
 import { type JobStores, MemoryJobStore, SqliteJobStore } from "@jobwire/server"
-import { Effect, FileSystem, Layer, Path, type PlatformError } from "effect"
+import { Effect, FileSystem, Layer, Path } from "effect"
 import { CommandFailure } from "../output/Failure.ts"
+import { fileProblem } from "../output/FileProblem.ts"
 
 /** The database file in a data directory. */
 export const databaseName = "jobwire.sqlite"
@@ -15,24 +16,16 @@ export interface StoreSettings {
   readonly synchronous: "full" | "normal"
 }
 
-const describe = (error: PlatformError.PlatformError): string => {
-  switch (error.reason._tag) {
-    case "PermissionDenied":
-      return "this user may not write there; choose another directory with --data"
-    case "AlreadyExists":
-      return "there is a file of that name; choose another directory with --data"
-    default:
-      return error.reason.message
-  }
-}
-
 const makeDirectory = Effect.fnUntraced(function* (data: string) {
   const fs = yield* FileSystem.FileSystem
   yield* fs.makeDirectory(data, { recursive: true }).pipe(
     Effect.andThen(fs.access(data, { writable: true })),
     Effect.mapError(
       (error) =>
-        new CommandFailure({ message: `cannot use the data directory ${JSON.stringify(data)}: ${describe(error)}` })
+        new CommandFailure({
+          message: `cannot use the data directory ${JSON.stringify(data)}: ${fileProblem(error)}`,
+          hint: "--data names another one"
+        })
     )
   )
 })
