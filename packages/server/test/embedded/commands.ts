@@ -137,6 +137,13 @@ export const anyCommand: fc.Arbitrary<Command> = fc.oneof(
     )
   },
   command("sweep", ms, (store, pendingAgeMs) => store.flowSweepWork({ pendingAgeMs, limit: 2 })),
+  command("sweep and cascade", fc.boolean(), (store, isWhole) =>
+    Effect.flatMap(store.flowSweepWork({ pendingAgeMs: 0 }), ({ cascade }) =>
+      Effect.forEach(cascade, ({ children, flowId }) =>
+        store.markChildrenCascaded(flowId, children.map(({ childKey }) => childKey).slice(isWhole ? 0 : 1))
+      )
+    )
+  ),
   command("cascade", fc.tuple(position, fc.subarray(["x", "y"])), (store, [at, keys]) =>
     onJob(store, at, (flowId) => store.markChildrenCascaded(flowId, keys))
   ),

@@ -30,6 +30,7 @@ export const checkTables = (tables: Tables, now: number): void => {
     checkLedger(tables, job)
     checkFlow(tables, job)
   }
+  checkCascades(tables)
   checkDedupes(tables)
   checkCounts(tables, jobs)
   checkLines(tables, jobs, now)
@@ -79,6 +80,13 @@ const checkFlow = (tables: Tables, job: JobRow): void => {
     children.some(({ cascaded, status }) => status === "cancelled" && !cascaded),
     `whether ${job.id} owes cascades`
   )
+}
+
+const checkCascades = (tables: Tables): void => {
+  for (const { childKey, flowId } of tables.children.owedCascade()) {
+    const hasParent = tables.jobs.get(flowId) !== undefined
+    assert.isTrue(hasParent, `child ${childKey} is owed a cancel by ${flowId}, which is gone`)
+  }
 }
 
 const checkDedupes = (tables: Tables): void => {
