@@ -173,6 +173,16 @@ const promotion = (test: Kit.Test) => {
       })
     }))
 
+  test("of very many jobs that come due together the best is found", (store) =>
+    Effect.gen(function* () {
+      const plain = Array.from({ length: 2_500 }, () => Kit.request({ payload: undefined, delayMs: 1_000 }))
+      yield* store.enqueueMany([...plain, Kit.request({ id: "best", priority: 1, delayMs: 1_000 })])
+      yield* Kit.pass(1_000)
+      assert.strictEqual((yield* Kit.take(store)).id, "best")
+      const { active, delayed, waiting } = yield* store.counts()
+      assert.deepStrictEqual({ active, delayed, waiting }, { active: 1, delayed: 0, waiting: 2_500 })
+    }))
+
   test("a claim leaves the due jobs of other queues delayed", (store) =>
     Effect.gen(function* () {
       yield* Kit.add(store, { id: "here", delayMs: 100 })

@@ -103,16 +103,16 @@ describe("a rollback", () => {
       yield* storage.write((tables) => insert(tables, "delayed", { state: "delayed", runAt: 50 }))
       yield* Effect.exit(
         storage.write((tables) => {
-          for (const row of tables.jobs.due("queue", 60)) tables.jobs.update(row, { ...row, state: "waiting" })
+          for (const row of tables.jobs.due("queue", 60, 10)) tables.jobs.update(row, { ...row, state: "waiting" })
           insert(tables, "later", { state: "delayed", runAt: 100 })
           insert(tables, "elsewhere", { queue: "new", name: "new" })
           // Now the lane knows that nothing is due before 100.
-          assert.deepStrictEqual(tables.jobs.due("queue", 60), [])
+          assert.deepStrictEqual(tables.jobs.due("queue", 60, 10), [])
           throw new Error("a defect")
         })
       )
       const seen = yield* storage.read((tables) => ({
-        due: tables.jobs.due("queue", 60).map(({ id }) => id),
+        due: tables.jobs.due("queue", 60, 10).map(({ id }) => id),
         next: tables.jobs.nextRunAt("queue", ["job"]),
         counts: tables.jobs.counts(undefined)
       }))

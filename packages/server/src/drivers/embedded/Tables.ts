@@ -25,8 +25,8 @@ export interface JobTable {
   readonly delete: (row: JobRow) => void
   /** The waiting job of the queue with one of the names that runs first. */
   readonly firstWaiting: (queue: string, names: ReadonlyArray<string>) => JobRow | undefined
-  /** Delayed jobs of the queue with `runAt <= now`. */
-  readonly due: (queue: string, now: number) => ReadonlyArray<JobRow>
+  /** Delayed jobs of the queue with `runAt <= now`, at most `limit` of them. */
+  readonly due: (queue: string, now: number, limit: number) => ReadonlyArray<JobRow>
   /** The earliest `runAt` of the queue's delayed jobs with one of the names. */
   readonly nextRunAt: (queue: string, names: ReadonlyArray<string>) => number | undefined
   /** The active job of the queue that this token holds. */

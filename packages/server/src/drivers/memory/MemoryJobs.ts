@@ -66,8 +66,8 @@ export class MemoryJobs implements JobTable, AttemptTable, HistoryTable {
     return this.#queues.get(queue)?.firstWaiting(names)?.row
   }
 
-  due(queue: string, now: number): ReadonlyArray<JobRow> {
-    return this.#queues.get(queue)?.due(now).map(rowOf) ?? []
+  due(queue: string, now: number, limit: number): ReadonlyArray<JobRow> {
+    return this.#queues.get(queue)?.due(now, limit).map(rowOf) ?? []
   }
 
   nextRunAt(queue: string, names: ReadonlyArray<string>): number | undefined {

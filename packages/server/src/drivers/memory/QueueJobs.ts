@@ -57,7 +57,7 @@ export class QueueJobs {
     return this.#held.get(token)
   }
 
-  due(now: number): ReadonlyArray<JobSlot> {
+  due(now: number, limit: number): ReadonlyArray<JobSlot> {
     if (now < this.#nothingDueBefore) return []
     const due: Array<JobSlot> = []
     let next = Infinity
@@ -67,6 +67,7 @@ export class QueueJobs {
           next = Math.min(next, slot.row.runAt)
           break
         }
+        if (due.length === limit) return due
         due.push(slot)
       }
     }

@@ -16,7 +16,7 @@ export const findInLines = {
     select priority, place, ${seqOf("key")} from status
     where store = ? and lane = ? and state = 0 order by priority desc, place limit 1`,
   earliestInLane: `select run_at from status where store = ? and lane = ? and state = 1 order by run_at limit 1`,
-  due: `${selectJob} where s.store = ? and s.lane = ? and s.state = 1 and s.run_at <= ?`,
+  due: `${selectJob} where s.store = ? and s.lane = ? and s.state = 1 and s.run_at <= ? limit ?`,
   heldBy: `${selectJob} where s.store = ? and s.token = ? and s.state = 2`,
   stalled: `${selectJob} where s.store = ? and s.state = 2 and s.lock_until <= ? order by s.key`
 } as const
@@ -45,7 +45,7 @@ export const prepareLines = (db: DatabaseSync, byKey: Statement<JobTuple>): ((st
       const tuple = head === undefined ? undefined : byKey.get(store.id, head[2])
       return tuple === undefined ? undefined : decodeJob(tuple, store.lanes)
     },
-    due: (queue, now) => dueInLanes(sql, store, queue, now),
+    due: (queue, now, limit) => dueInLanes(sql, store, queue, now, limit),
     nextRunAt: (queue, names) => {
       let next: number | undefined
       for (const lane of lanesOf(store, queue, names)) {
@@ -80,13 +80,22 @@ const firstOfLanes = (sql: LineSql, store: StoreState, lanes: ReadonlyArray<Lane
 
 const runsBefore = (one: Head, other: Head): boolean => one[0] > other[0] || (one[0] === other[0] && one[1] < other[1])
 
-const dueInLanes = (sql: LineSql, store: StoreState, queue: string, now: number): ReadonlyArray<JobRow> => {
+const dueInLanes = (
+  sql: LineSql,
+  store: StoreState,
+  queue: string,
+  now: number,
+  limit: number
+): ReadonlyArray<JobRow> => {
   const rows: Array<JobRow> = []
   for (const lane of store.lanes.ofQueue(queue).values()) {
     if (lane.delayedFrom > now) continue
+    if (rows.length === limit) break
     const earliest = earliestOf(sql, store, lane)
     if (earliest === undefined || earliest > now) continue
-    for (const tuple of sql.due.all(store.id, lane.id, now)) rows.push(decodeJob(tuple, store.lanes))
+    for (const tuple of sql.due.all(store.id, lane.id, now, limit - rows.length)) {
+      rows.push(decodeJob(tuple, store.lanes))
+    }
   }
   return rows
 }
