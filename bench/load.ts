@@ -6,8 +6,8 @@ import { randomUUID } from "node:crypto"
 const queue = "bench"
 const name = "bench"
 
-// About 500 bytes of JSON, as in the trials that the figures are compared with.
-const payload = { to: "somebody@example.org", template: "welcome", text: "x".repeat(430) }
+/** About 500 bytes of JSON. */
+export const payload = { to: "somebody@example.org", template: "welcome", text: "x".repeat(430) }
 const request = EnqueueRequest.make({ name, queue, payload })
 
 /** How many calls finished, and in how many seconds. */

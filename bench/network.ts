@@ -1,6 +1,7 @@
 /**
  * How many jobs a second go through the network: {memory, sqlite} × {WebSocket, HTTP}, the server in a process of its own, 64 callers in
- * this one. Runs every combination in turn, three times, and prints medians; `--write` puts them into RESULTS.md.
+ * this one; and beside them a bare echo on each transport, which is the limit of the machine at that moment. Runs everything in
+ * turn, three times, and prints medians; `--write` puts them into RESULTS.md.
  *
  *     npm run bench -- [--seconds 3] [--rounds 3] [--callers 64] [--write]
  */
@@ -10,6 +11,7 @@ import { Effect } from "effect"
 import { writeFileSync } from "node:fs"
 import { cpus, totalmem } from "node:os"
 import { parseArgs } from "node:util"
+import { echoRate } from "./echo.ts"
 import { claimAndAck, enqueue, fill, type Load } from "./load.ts"
 import { type Driver, startServer } from "./server-process.ts"
 
@@ -58,18 +60,29 @@ const median = (numbers: ReadonlyArray<number>): number => {
   return sorted[Math.floor(sorted.length / 2)] ?? Number.NaN
 }
 
+const echoes = { websocket: [] as Array<number>, http: [] as Array<number> }
+
 for (let round = 0; round < rounds; round++) {
+  for (const transport of ["websocket", "http"] as const) {
+    echoes[transport].push(await echoRate(transport, callers, seconds))
+  }
   for (const combination of combinations) await measure(combination)
 }
 
 const cell = (numbers: ReadonlyArray<number>): string =>
   `${median(numbers).toLocaleString("en")} (${numbers.map((n) => n.toLocaleString("en")).join(" · ")})`
+const share = (transport: Combination["transport"], numbers: ReadonlyArray<number>): string =>
+  `${(median(numbers) / median(echoes[transport])).toFixed(2)}`
 const table = [
-  "| driver | transport | enqueues/s | claim+ack/s |",
-  "| --- | --- | --- | --- |",
+  "| driver | transport | enqueues/s | of the echo | claim+ack/s | of the echo |",
+  "| --- | --- | --- | --- | --- | --- |",
+  ...(["websocket", "http"] as const).map(
+    (transport) => `| bare echo | ${transport} | ${cell(echoes[transport])} messages/s | 1 | | |`
+  ),
   ...combinations.map(
     ({ driver, rates, transport }) =>
-      `| ${driver} | ${transport} | ${cell(rates.enqueue)} | ${cell(rates.claimAndAck)} |`
+      `| ${driver} | ${transport} | ${cell(rates.enqueue)} | ${share(transport, rates.enqueue)} | ` +
+      `${cell(rates.claimAndAck)} | ${share(transport, rates.claimAndAck)} |`
   )
 ].join("\n")
 
@@ -83,7 +96,8 @@ if (values.write) {
   const text = `# Results
 
 Through the network, the server in its own process, ${callers} callers, payload of about 500 bytes, ${seconds} s a cell, median of
-${rounds} interleaved rounds (all rounds in brackets). sqlite syncs every commit to the disk. Made by \`npm run bench -- --write\`.
+${rounds} interleaved rounds (all rounds in brackets). sqlite syncs every commit to the disk. A claim+ack is two calls. The bare echo parses
+a message of the same size and writes it back; it is the limit of the machine in the same minutes. Made by \`npm run bench -- --write\`.
 
 Machine: ${machine}.
 
