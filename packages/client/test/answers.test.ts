@@ -127,8 +127,8 @@ describe.each(posts)("over $name", ({ make }) => {
 })
 
 describe.each(sockets)("over $name", ({ make }) => {
-  const failureAt = Effect.fnUntraced(function* (url: string) {
-    const store = yield* make({ url, callTimeout: 300, outageTimeout: 300 })
+  const failureAt = Effect.fnUntraced(function* (url: string, outageTimeout = 60_000) {
+    const store = yield* make({ url, callTimeout: 300, outageTimeout })
     return yield* errorOf(store.counts())
   })
 
@@ -227,10 +227,10 @@ describe.each(sockets)("over $name", ({ make }) => {
           }
         })
       })
-      const store = yield* make({ url, pingInterval: 100 })
+      const store = yield* make({ url, pingInterval: 250 })
       const error = yield* errorOf(store.pausedQueues())
       assert.deepStrictEqual(error.reason, { _tag: "Unavailable", url: `${url}/v1/rpc`, sent: true })
-      assert.include(error.message, "no sign of life for 200 ms")
+      assert.include(error.message, "no sign of life for 500 ms")
       assert.deepStrictEqual(yield* store.pausedQueues(), [])
     })
   )
@@ -238,7 +238,7 @@ describe.each(sockets)("over $name", ({ make }) => {
   it.live("a server that answers HTTP and opens no socket is Unavailable, and the message tells of proxies", () =>
     Effect.gen(function* () {
       const url = yield* answering((_request, response) => response.writeHead(426).end())
-      const error = yield* failureAt(url)
+      const error = yield* failureAt(url, 500)
       assert.deepInclude(error.reason, { _tag: "Unavailable", sent: false })
       assert.include(error.message, "proxy")
     })
