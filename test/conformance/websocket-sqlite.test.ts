@@ -1,5 +1,8 @@
+/** The database is in memory: that each test has a store of its own costs no disk here. Files are under test elsewhere. */
 import { jobStoreConformance } from "@jobwire/protocol/testing"
-import { freshSqlite } from "../support/fresh-sqlite.ts"
+import { SqliteJobStore } from "@jobwire/server"
 import * as Network from "../support/network.ts"
 
-jobStoreConformance("SqliteJobStore over websocket", () => Network.remote(freshSqlite, "websocket"))
+jobStoreConformance("SqliteJobStore over websocket", () =>
+  Network.remote(SqliteJobStore.layer({ filename: ":memory:" }), "websocket")
+)
