@@ -3,7 +3,7 @@ import { spawnSync } from "node:child_process"
 import { writeFileSync } from "node:fs"
 import { fileURLToPath } from "node:url"
 import { describe, expect, it } from "vitest"
-import { path, timeout } from "./support/processes.ts"
+import { path, run, serve, timeout } from "./support/processes.ts"
 
 const bin = fileURLToPath(new URL("../bin/jobwire.js", import.meta.url))
 
@@ -30,5 +30,16 @@ describe("bin/jobwire.js", { timeout }, () => {
   it("is written in the syntax of old versions", () => {
     const { status } = spawnSync(process.execPath, ["--check", bin])
     expect(status).toBe(0)
+  })
+})
+
+describe("output into a pipe", { timeout }, () => {
+  it("is whole, however much it is", async () => {
+    const { env } = await serve()
+    const payload = "x".repeat(900_000)
+    await run(["enqueue", "big", "--id", "big", "--file", "-"], env, JSON.stringify(payload))
+    const { code, stdout } = await run(["jobs", "show", "big-1", "--json"], env)
+    expect(code).toBe(0)
+    expect(JSON.parse(stdout)).toMatchObject({ job: { id: "big-1", payload } })
   })
 })
