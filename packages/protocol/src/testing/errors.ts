@@ -9,9 +9,9 @@ import {
   JobStoreError,
   LockLostError
 } from "../Errors.ts"
-import type { JobState } from "../Job.ts"
-import { addParent, child, fanOut, ignored, report } from "./flowKit.ts"
+import { child, fanOut, ignored, report } from "./flowKit.ts"
 import * as Kit from "./kit.ts"
+import * as States from "./stateKit.ts"
 
 const unknown = "unknown"
 
@@ -82,37 +82,11 @@ const unknowns = (test: Kit.Test) => {
     }))
 }
 
-const all: ReadonlyArray<JobState> = [
-  "waiting",
-  "delayed",
-  "active",
-  "waiting-children",
-  "completed",
-  "failed",
-  "cancelled"
-]
-
-/** Brings a job into a state, and gives its id. */
-const addIn = (store: Kit.Store, state: JobState): Effect.Effect<string, unknown> => {
-  switch (state) {
-    case "waiting":
-      return Kit.add(store)
-    case "delayed":
-      return Kit.add(store, { delayMs: 1000 })
-    case "active":
-      return Effect.map(Kit.addAndTake(store), ({ id }) => id)
-    case "waiting-children":
-      return Effect.map(addParent(store, ["a"]), ({ id }) => id)
-    default:
-      return Kit.addFinished(store, state)
-  }
-}
-
 const states = (test: Kit.Test) => {
-  for (const state of all.filter((each) => each !== "failed")) {
+  for (const state of States.states.filter((each) => each !== "failed")) {
     test(`retry of a job that is ${state} is JobNotRetryableError with its id and state`, (store) =>
       Effect.gen(function* () {
-        const id = yield* addIn(store, state)
+        const id = yield* States.addIn(store, state)
         const error = yield* Kit.failsWith(store.retry(id), "JobNotRetryableError")
         assert.instanceOf(error, JobNotRetryableError)
         assert.deepInclude(error, { jobId: id, state })
@@ -123,7 +97,7 @@ const states = (test: Kit.Test) => {
   for (const state of ["completed", "failed", "cancelled"] as const) {
     test(`cancel of a job that is ${state} is JobNotCancellableError with its id and state`, (store) =>
       Effect.gen(function* () {
-        const id = yield* addIn(store, state)
+        const id = yield* States.addIn(store, state)
         const before = yield* Kit.find(store, id)
         const error = yield* Kit.failsWith(store.cancel(id), "JobNotCancellableError")
         assert.instanceOf(error, JobNotCancellableError)
@@ -132,10 +106,10 @@ const states = (test: Kit.Test) => {
       }))
   }
 
-  for (const state of all.filter((each) => each !== "delayed")) {
+  for (const state of States.states.filter((each) => each !== "delayed")) {
     test(`promote of a job that is ${state} is JobNotPromotableError with its id and state`, (store) =>
       Effect.gen(function* () {
-        const id = yield* addIn(store, state)
+        const id = yield* States.addIn(store, state)
         const error = yield* Kit.failsWith(store.promote(id), "JobNotPromotableError")
         assert.instanceOf(error, JobNotPromotableError)
         assert.deepInclude(error, { jobId: id, state })
@@ -143,10 +117,10 @@ const states = (test: Kit.Test) => {
       }))
   }
 
-  for (const state of all) {
+  for (const state of States.states) {
     test(`ack and release with a token that does not hold a job that is ${state} are LockLostError`, (store) =>
       Effect.gen(function* () {
-        const id = yield* addIn(store, state)
+        const id = yield* States.addIn(store, state)
         const before = yield* Kit.find(store, id)
         for (const call of [store.ack(id, "never held", Kit.complete("x")), store.release(id, "never held")]) {
           const error = yield* Kit.failsWith(call, "LockLostError")

@@ -1,10 +1,10 @@
 /** Looking at jobs: filters and order. */
 import { assert, describe } from "@effect/vitest"
 import { Effect } from "effect"
-import type { JobState } from "../Job.ts"
 import type { ListOptions } from "../List.ts"
 import { addParent } from "./flowKit.ts"
 import * as Kit from "./kit.ts"
+import { states } from "./stateKit.ts"
 
 /** Asserts the ids that a list gives, in order. */
 const lists = Effect.fnUntraced(function* (store: Kit.Store, options: ListOptions, expected: ReadonlyArray<string>) {
@@ -26,16 +26,6 @@ const addOneOfEach = Effect.fnUntraced(function* (store: Kit.Store) {
   yield* Kit.add(store, { id: "delayed", delayMs: 60_000 })
   yield* Kit.addAll(store, ["waiting", "waiting-2"])
 })
-
-const states: ReadonlyArray<JobState> = [
-  "waiting",
-  "delayed",
-  "active",
-  "waiting-children",
-  "completed",
-  "failed",
-  "cancelled"
-]
 
 const filters = (test: Kit.Test) => {
   test("an empty store lists nothing and gives no cursor", (store) =>

@@ -1,20 +1,12 @@
 /** Jobs in every state, for the rules that must hold in several of them. */
 import { Effect } from "effect"
 import type { EnqueueRequest } from "../Enqueue.ts"
-import type { JobState } from "../Job.ts"
+import { JobState } from "../Job.ts"
 import * as Flow from "./flowKit.ts"
 import * as Kit from "./kit.ts"
 
 /** Every state of a job. */
-export const states: ReadonlyArray<JobState> = [
-  "waiting",
-  "delayed",
-  "active",
-  "waiting-children",
-  "completed",
-  "failed",
-  "cancelled"
-]
+export const states = JobState.literals
 
 /** Enqueues a job and brings it to a state; its queue must hold no other waiting job. */
 export const addIn = Effect.fnUntraced(function* (store: Kit.Store, state: JobState, fields?: Partial<EnqueueRequest>) {

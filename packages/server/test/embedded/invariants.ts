@@ -1,5 +1,5 @@
 /** What must hold in a store at any time, read from its tables. */
-import { type FlowChildStatus, isTerminal, type JobCounts, type JobState } from "@jobwire/protocol"
+import { type FlowChildStatus, isTerminal, type JobCounts, JobState } from "@jobwire/protocol"
 import { assert } from "vitest"
 import type { JobRow } from "../../src/core/JobRow.ts"
 import { compareText, type OrderBy, orderValue } from "../../src/core/Order.ts"
@@ -97,20 +97,10 @@ const checkDedupes = (tables: Tables): void => {
   }
 }
 
-const states: ReadonlyArray<JobState> = [
-  "waiting",
-  "delayed",
-  "active",
-  "waiting-children",
-  "completed",
-  "failed",
-  "cancelled"
-]
-
 const countsOf = (jobs: ReadonlyArray<JobRow>): JobCounts =>
   // One entry a state, from the list of all states.
   Object.fromEntries(
-    states.map((state) => [state, jobs.filter((job) => job.state === state).length])
+    JobState.literals.map((state) => [state, jobs.filter((job) => job.state === state).length])
   ) as unknown as JobCounts
 
 const checkCounts = (tables: Tables, jobs: ReadonlyArray<JobRow>): void => {

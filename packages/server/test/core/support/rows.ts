@@ -1,5 +1,5 @@
 /** Rows in every state that the rules allow, by hand and at random. */
-import { EnqueueRequest, type FlowState, type JobState, type KeepPolicy } from "@jobwire/protocol"
+import { EnqueueRequest, type FlowState, JobState, type KeepPolicy } from "@jobwire/protocol"
 import * as fc from "fast-check"
 import { newJob } from "../../../src/core/Enqueue.ts"
 import type { JobRow } from "../../../src/core/JobRow.ts"
@@ -77,15 +77,7 @@ const ofState: Readonly<Record<JobState, fc.Arbitrary<Partial<JobRow>>>> = {
 }
 
 /** Every state. */
-export const states: ReadonlyArray<JobState> = [
-  "waiting",
-  "delayed",
-  "active",
-  "waiting-children",
-  "completed",
-  "failed",
-  "cancelled"
-]
+export const states = JobState.literals
 
 /** A job in any state, as the rules allow it. */
 export const anyRow: fc.Arbitrary<JobRow> = fc.constantFrom(...states).chain((state) =>
