@@ -307,6 +307,9 @@ describe("errors", () => {
         expect(json(typo.stderr)).toMatchObject({ error: { kind: "Usage" } })
         expect((yield* command("work", "mail")).stderr).toContain("no program to run")
         expect((yield* command("counts", "--url", "nonsense")).stderr).toContain("an http or https URL")
+        const secret = yield* command("counts", "--url", "http://me:hunter2@localhost:1")
+        expect(secret).toMatchObject({ code: 2, stdout: "" })
+        expect(secret.stderr).toContain('"http://localhost:1/". Expected: a URL without user and password')
       })
     ))
 

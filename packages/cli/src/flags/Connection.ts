@@ -1,6 +1,6 @@
 /** Which store the command talks to: `--url`, `--token`, `--store`, or the environment. */
-import { Config, type Option, type Redacted } from "effect"
-import { Flag } from "effect/cli"
+import { Config, Effect, type Option, type Redacted } from "effect"
+import { CliError, Flag } from "effect/cli"
 
 /** Where the server of `jobwire serve` listens unless told otherwise. */
 export const defaultUrl = "http://127.0.0.1:7077"
@@ -12,14 +12,21 @@ export interface Connection {
   readonly store: Option.Option<string>
 }
 
-const parseUrl = (text: string): string => {
-  const url = URL.parse(text)
-  if (url === null || !/^(https?|wss?):$/.test(url.protocol)) throw new Error(urlForm)
-  if (url.username !== "" || url.password !== "") throw new Error("a URL without user and password; use JOBWIRE_TOKEN")
-  return text
-}
+const invalidUrl = (value: string, expected: string) =>
+  new CliError.InvalidValue({ option: "url", value, expected, kind: "flag" })
 
-const urlForm = `an http or https URL, such as ${defaultUrl}`
+const parseUrl = (text: string): Effect.Effect<string, CliError.InvalidValue> => {
+  const url = URL.parse(text)
+  if (url !== null && (url.username !== "" || url.password !== "")) {
+    // The message repeats the value, and a password must not be printed.
+    url.username = ""
+    url.password = ""
+    return Effect.fail(invalidUrl(url.href, "a URL without user and password; use JOBWIRE_TOKEN"))
+  }
+  return url !== null && /^(https?|wss?):$/.test(url.protocol)
+    ? Effect.succeed(text)
+    : Effect.fail(invalidUrl(text, `an http or https URL, such as ${defaultUrl}`))
+}
 
 /** The flags of every command that talks to a server. */
 export const connectionFlags = {
@@ -28,7 +35,7 @@ export const connectionFlags = {
     Flag.withDescription(`The server (JOBWIRE_URL; ${defaultUrl} unless given)`),
     Flag.withFallbackConfig(Config.String("JOBWIRE_URL")),
     Flag.withDefault(defaultUrl),
-    Flag.mapTryCatch(parseUrl, (error) => (error instanceof Error ? error.message : urlForm))
+    Flag.mapEffect(parseUrl)
   ),
   token: Flag.Redacted("token").pipe(
     Flag.withMetavar("token"),
