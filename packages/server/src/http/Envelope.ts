@@ -12,8 +12,9 @@ export type Read =
 const isRecord = (value: unknown): value is Readonly<Record<string, unknown>> =>
   typeof value === "object" && value !== null && !Array.isArray(value)
 
+// JSON text may hold a number like 1e400, which is read as infinite and could not be written into the answer.
 const isId = (value: unknown): value is string | number =>
-  typeof value === "number" || (typeof value === "string" && value.length <= 128)
+  (typeof value === "number" && Number.isFinite(value)) || (typeof value === "string" && value.length <= 128)
 
 const readRequest = (value: Readonly<Record<string, unknown>>): Read => {
   const { id, payload, sampled, spanId, tag, traceId } = value

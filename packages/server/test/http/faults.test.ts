@@ -57,6 +57,7 @@ describe("a fault", () => {
         ["{not json\n", 1007],
         ["null\n", 1008],
         ['{"_tag":"Request"}\n', 1008],
+        ['{"_tag":"Request","id":1e400,"tag":"pausedQueues","payload":{}}\n', 1008],
         ['{"_tag":"Teapot","id":1}\n', 1008]
       ] as const) {
         const peer = yield* open(server)
