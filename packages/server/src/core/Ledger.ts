@@ -1,6 +1,7 @@
 /** The attempts ledger: one entry a run, numbered from 1 without gaps, never reset. */
 import type { AckOutcome, AttemptOutcome } from "@jobwire/protocol"
 import type { AttemptRow, JobRow, JsonText } from "./JobRow.ts"
+import { isSame } from "./JsonText.ts"
 
 /** The ack that ended a run; an end that came without one has none. */
 export interface AckedBy {
@@ -30,4 +31,5 @@ export const nextEntry = (
  * kept it (a Retry that gave way to a cancel has not).
  */
 export const isRepeat = (entry: AttemptRow, outcome: AckOutcome, exit: JsonText): boolean =>
-  entry.acked === outcome._tag && (outcome._tag === "FanOut" || entry.outcome === "cancelled" || entry.exit === exit)
+  entry.acked === outcome._tag &&
+  (outcome._tag === "FanOut" || entry.outcome === "cancelled" || isSame(entry.exit, exit))

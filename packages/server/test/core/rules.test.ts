@@ -61,6 +61,13 @@ describe("a repeated ack", () => {
     assert.isFalse(isRepeat(entry, { _tag: "Fail", exit: 1 }, "1"))
   })
 
+  it("has the same exit also when its keys come in another order", () => {
+    const entry = entryOf({ _tag: "Complete", exit: { a: 1, b: [{ c: 2, d: null }] } })
+    const again = (exit: unknown) => isRepeat(entry, { _tag: "Complete", exit }, JSON.stringify(exit))
+    assert.isTrue(again({ b: [{ d: null, c: 2 }], a: 1 }))
+    assert.isFalse(again({ b: [{ c: 2 }], a: 1 }))
+  })
+
   it("is known by what the worker sent, when a cancel had made another end of it", () => {
     const entry = entryOf({ _tag: "Retry", delayMs: 0, exit: "no" }, { cancelRequested: true })
     assert.strictEqual(entry.outcome, "cancelled")
