@@ -1,5 +1,5 @@
 /** Where a server is: the URLs of its two transports, made from the one that the application gives. */
-import { invalidArgument, type JobStoreError } from "@jobwire/protocol"
+import { invalidArgument, type JobStoreError, Wire } from "@jobwire/protocol"
 import { Result } from "effect"
 
 /** The address of one store on one server. */
@@ -10,8 +10,6 @@ export interface Endpoint {
   /** For messages: it has neither credentials nor a query. */
   readonly shown: string
 }
-
-const path = "/v1/rpc"
 
 // The scheme of each transport under every scheme that is accepted.
 const schemes: Record<string, { readonly http: string; readonly websocket: string }> = {
@@ -45,7 +43,7 @@ export const parseEndpoint = (
   // The problem is there when the URL is not.
   if (problem !== undefined || url === null) return Result.fail(invalidArgument("url", problem ?? "is no URL"))
   const { http = "", websocket = "" } = schemes[url.protocol] ?? {}
-  const rest = `//${url.host}${url.pathname.replace(/\/+$/, "")}${path}`
+  const rest = `//${url.host}${url.pathname.replace(/\/+$/, "")}${Wire.callPath}`
   const query = store === undefined ? "" : `?store=${encodeURIComponent(store)}`
   return Result.succeed({
     http: http + rest + query,

@@ -1,5 +1,5 @@
 /** What an application may say about a remote store, and the settings that are made of it. */
-import { invalidArgument, type JobStoreError, Limits } from "@jobwire/protocol"
+import { invalidArgument, type JobStoreError, Limits, Wire } from "@jobwire/protocol"
 import { Duration, Effect, Option, type Redacted, Result } from "effect"
 import { type Endpoint, parseEndpoint } from "./Endpoint.ts"
 import { parseToken, type Token } from "./Token.ts"
@@ -43,9 +43,6 @@ export interface Settings {
   readonly maxMessageBytes: number
   readonly limits: Limits.Limits
 }
-
-// The server's own default. effect/rpc takes messages of up to 16 MiB of text; the rest is room for what is around one.
-const defaultMaxMessageBytes = 16 * 1024 * 1024 - 64 * 1024
 
 const duration = (
   field: string,
@@ -93,7 +90,7 @@ export const parseOptions = (options: Options): Effect.Effect<Settings, JobStore
         outageTimeoutMs: duration("outageTimeout", options.outageTimeout, "30 seconds"),
         pingIntervalMs: duration("pingInterval", options.pingInterval, "5 seconds"),
         waitSeconds: wholeNumber("waitSeconds", options.waitSeconds ?? 25),
-        maxMessageBytes: wholeNumber("maxMessageBytes", options.maxMessageBytes ?? defaultMaxMessageBytes),
+        maxMessageBytes: wholeNumber("maxMessageBytes", options.maxMessageBytes ?? Wire.maxMessageBytes),
         limits: Result.succeed(limits)
       })
     )

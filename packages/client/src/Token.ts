@@ -1,5 +1,5 @@
 /** A bearer token, and how each transport carries it. */
-import { invalidArgument, type JobStoreError } from "@jobwire/protocol"
+import { invalidArgument, type JobStoreError, Wire } from "@jobwire/protocol"
 import { Redacted, Result } from "effect"
 import { Base64Url } from "effect/encoding"
 import { HttpClientRequest } from "effect/http"
@@ -29,4 +29,6 @@ export const authorized = (
 
 /** The subprotocols to ask for: a browser's socket can set no header, so the token travels as one of them. */
 export const subprotocols = (token: Token): Array<string> =>
-  token === undefined ? ["jobwire.v1"] : ["jobwire.v1", `bearer.${Base64Url.encode(Redacted.value(token))}`]
+  token === undefined
+    ? [Wire.subprotocol]
+    : [Wire.subprotocol, `${Wire.bearerPrefix}${Base64Url.encode(Redacted.value(token))}`]

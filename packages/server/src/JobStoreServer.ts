@@ -3,6 +3,7 @@
  * the credentials and the query name, through the same operations as in the same process. `docs/protocol.md` says what goes
  * over the wire.
  */
+import { Wire } from "@jobwire/protocol"
 import { type Duration, Effect, Layer, Schema } from "effect"
 import { Headers, HttpRouter, type HttpServer, type HttpServerRequest } from "effect/http"
 import { secretHeaders } from "./http/Credentials.ts"
@@ -50,15 +51,12 @@ export class UnsafeBindError extends Schema.TaggedError<UnsafeBindError>()("Unsa
   }
 }
 
-// effect/rpc takes messages of up to 16 MiB of text; the rest is room for what is around a message.
-const defaultMaxMessageBytes = 16 * 1024 * 1024 - 64 * 1024
-
 const defaultHold: Duration.Input = "25 seconds"
 
 const routes = (options: Options) =>
   Routes.layer({
     hold: options.hold ?? defaultHold,
-    maxMessageBytes: options.maxMessageBytes ?? defaultMaxMessageBytes
+    maxMessageBytes: options.maxMessageBytes ?? Wire.maxMessageBytes
   }).pipe(Layer.provide(Tokens.layer(options.tokens ?? [])))
 
 /**
@@ -103,7 +101,7 @@ export const layerHttp = (
   const listener = NodeListener.layer({
     host: options.host ?? "127.0.0.1",
     port: options.port ?? 7077,
-    maxMessageBytes: options.maxMessageBytes ?? defaultMaxMessageBytes
+    maxMessageBytes: options.maxMessageBytes ?? Wire.maxMessageBytes
   })
   const served = HttpRouter.serve(Layer.merge(routes(options), notFound), {
     disableLogger: true,

@@ -1,11 +1,7 @@
 /** Where a request carries its token: the `Authorization` header, or, as browsers can set none, a WebSocket subprotocol. */
+import { Wire } from "@jobwire/protocol"
 import { Redacted } from "effect"
 import type { Headers } from "effect/http"
-
-/** The subprotocol that a server answers with. */
-export const subprotocol = "jobwire.v1"
-
-const bearerPrefix = "bearer."
 
 /** What a request says about itself. `Blank` is a token without content, which is never good. */
 export type Presented =
@@ -30,8 +26,8 @@ export const read = (headers: Headers.Headers): Presented => {
   if (protocols === undefined) return { _tag: "None" }
   for (const protocol of protocols.split(",")) {
     const name = protocol.trim()
-    if (name.startsWith(bearerPrefix)) {
-      return presented(Buffer.from(name.slice(bearerPrefix.length), "base64url").toString("utf8"))
+    if (name.startsWith(Wire.bearerPrefix)) {
+      return presented(Buffer.from(name.slice(Wire.bearerPrefix.length), "base64url").toString("utf8"))
     }
   }
   return { _tag: "None" }
@@ -39,7 +35,7 @@ export const read = (headers: Headers.Headers): Presented => {
 
 /** Which of the offered subprotocols to answer with: ours or none, and never one that holds a token. */
 export const chooseSubprotocol = (offered: ReadonlySet<string>): string | false =>
-  offered.has(subprotocol) ? subprotocol : false
+  offered.has(Wire.subprotocol) ? Wire.subprotocol : false
 
 /** Names of headers that must not reach logs or spans, on top of those that Effect hides by itself. */
 export const secretHeaders: ReadonlyArray<string> = ["sec-websocket-protocol"]

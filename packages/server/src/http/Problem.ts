@@ -1,4 +1,5 @@
 /** Refusals at the door as RFC 9457 problem documents. Each says what was wrong and what to do, and never repeats a secret. */
+import { Wire } from "@jobwire/protocol"
 import { type HttpServerResponse, HttpServerResponse as Response, ProblemDetails } from "effect/http"
 
 const titles = {
@@ -35,7 +36,10 @@ export const forbidden = (detail: string) => problem(403, detail)
 
 /** There is nothing at this path. */
 export const notFound = (path: string) =>
-  problem(404, `There is nothing at ${path}. The calls are at /v1/rpc, the health checks at /livez and /readyz.`)
+  problem(
+    404,
+    `There is nothing at ${path}. The calls are at ${Wire.callPath}, the health checks at /livez and /readyz.`
+  )
 
 /** The path takes other methods. */
 export const methodNotAllowed = (method: string, allow: string) =>

@@ -1,5 +1,5 @@
 /** The paths of the server: the calls, behind the door, and the health checks in front of it. */
-import { JobStoreRpcs } from "@jobwire/protocol"
+import { JobStoreRpcs, Wire } from "@jobwire/protocol"
 import { Duration, Effect, Layer, Tracer } from "effect"
 import { HttpRouter, type HttpServerRequest, HttpServerResponse } from "effect/http"
 import { RpcServer } from "effect/rpc"
@@ -19,9 +19,6 @@ export interface RouteOptions {
   /** How big the body of a POST may be, in bytes. */
   readonly maxMessageBytes: number
 }
-
-// The router takes it with a slash at the end too, which effect/rpc clients add.
-const callPath = "/v1/rpc"
 
 /** Runs the handlers on a transport until the scope closes. */
 const serve = Effect.fnUntraced(function* (protocol: RpcServer.Protocol["Service"]) {
@@ -80,7 +77,8 @@ const makeCalls = Effect.fnUntraced(function* (options: RouteOptions) {
 export const layer = (options: RouteOptions) =>
   HttpRouter.use(
     Effect.fnUntraced(function* (router) {
-      yield* router.add("*", callPath, yield* makeCalls(options))
+      // The router takes it with a slash at the end too, which effect/rpc clients add.
+      yield* router.add("*", Wire.callPath, yield* makeCalls(options))
       yield* router.add("GET", "/livez", Health.livez)
       yield* router.add("GET", "/readyz", yield* Health.makeReadyz)
     })
