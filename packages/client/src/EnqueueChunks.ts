@@ -1,35 +1,12 @@
 /** Cutting an `enqueueMany` into calls. Its items are independent and in order, so several calls do what one would. */
 import { type EnqueueRequest, type EnqueueResult, JobStoreError } from "@jobwire/protocol"
 import { Effect } from "effect"
+import { chunksOf } from "./Chunks.ts"
 
 const chunkLength = 1000
 
 // A request is on the wire as it is in memory, without what is `undefined`. No UTF-16 unit takes more than three bytes.
 const bytesAtMost = (request: EnqueueRequest): number => JSON.stringify(request).length * 3
-
-/** The requests in chunks, none of them empty. A chunk of several stays well below the longest message. */
-export const chunksOf = (
-  requests: ReadonlyArray<EnqueueRequest>,
-  maxMessageBytes: number
-): ReadonlyArray<ReadonlyArray<EnqueueRequest>> => {
-  const chunks: Array<Array<EnqueueRequest>> = []
-  // Other calls share the connection, and should not stand behind a long one.
-  const chunkBytes = maxMessageBytes / 4
-  let chunk: Array<EnqueueRequest> = []
-  let bytes = 0
-  for (const request of requests) {
-    const size = bytesAtMost(request)
-    if (chunk.length === chunkLength || (chunk.length > 0 && bytes + size > chunkBytes)) {
-      chunks.push(chunk)
-      chunk = []
-      bytes = 0
-    }
-    chunk.push(request)
-    bytes += size
-  }
-  if (chunk.length > 0) chunks.push(chunk)
-  return chunks
-}
 
 /** Enqueues chunk after chunk. When one fails, the error tells of those that went before it. */
 export const enqueueInChunks = Effect.fnUntraced(function* (
@@ -38,7 +15,9 @@ export const enqueueInChunks = Effect.fnUntraced(function* (
   enqueueMany: (chunk: ReadonlyArray<EnqueueRequest>) => Effect.Effect<ReadonlyArray<EnqueueResult>, JobStoreError>
 ): Effect.fn.Return<ReadonlyArray<EnqueueResult>, JobStoreError> {
   const results: Array<EnqueueResult> = []
-  for (const chunk of chunksOf(requests, maxMessageBytes)) {
+  // Other calls share the connection, and should not stand behind a long one.
+  const limits = { length: chunkLength, bytes: maxMessageBytes / 4 }
+  for (const chunk of chunksOf(requests, limits, bytesAtMost)) {
     const done = yield* Effect.mapError(enqueueMany(chunk), (error) =>
       afterChunks(error, results.length, requests.length)
     )

@@ -13,7 +13,6 @@ import {
 } from "@jobwire/protocol"
 import { Effect } from "effect"
 import { stubStore } from "../../../test/support/stub-store.ts"
-import { chunksOf } from "../src/EnqueueChunks.ts"
 import { errorOf, serve, ways, wide } from "./support/jobwire.ts"
 import { answering } from "./support/misbehaving.ts"
 
@@ -160,19 +159,4 @@ describe.each(ways)("enqueueMany over $name", ({ make }) => {
       assert.deepStrictEqual(sizes, [1])
     })
   )
-})
-
-describe("chunksOf", () => {
-  it("cuts by bytes, and leaves an item that is too long to a chunk of its own", () => {
-    const small = request("s")
-    const big = request("b".repeat(3_000))
-    const limit = 4 * 3 * (JSON.stringify(small).length * 2)
-    assert.deepStrictEqual(chunksOf([small, small, small, big, small], limit), [
-      [small, small],
-      [small],
-      [big],
-      [small]
-    ])
-    assert.deepStrictEqual(chunksOf([], limit), [])
-  })
 })

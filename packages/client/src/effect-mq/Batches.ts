@@ -4,6 +4,7 @@
  */
 import { type FlowChildReport, Json, type Limits, type OutboxEntry } from "@jobwire/protocol"
 import { Array as Arr, Effect } from "effect"
+import { chunksOf } from "../Chunks.ts"
 
 /** Runs a call for at most `limits.batchLength` items at a time, one call after another. */
 export const inBatches = <Item, Answer, Error>(
@@ -22,23 +23,8 @@ export const inBatches = <Item, Answer, Error>(
 export const reportBatches = (
   reports: ReadonlyArray<FlowChildReport>,
   limits: Limits.Limits
-): ReadonlyArray<ReadonlyArray<FlowChildReport>> => {
-  const batches: Array<Array<FlowChildReport>> = []
-  let batch: Array<FlowChildReport> = []
-  let bytes = 0
-  for (const report of reports) {
-    const size = Json.byteLength(report.exit)
-    if (batch.length > 0 && (batch.length === limits.batchLength || bytes + size > limits.callBytes)) {
-      batches.push(batch)
-      batch = []
-      bytes = 0
-    }
-    batch.push(report)
-    bytes += size
-  }
-  batches.push(batch)
-  return batches
-}
+): ReadonlyArray<ReadonlyArray<FlowChildReport>> =>
+  chunksOf(reports, { length: limits.batchLength, bytes: limits.callBytes }, ({ exit }) => Json.byteLength(exit))
 
 /** Follows the cursor until `limit` rows are there, or no more. */
 export const fillPage = <Row, Cursor extends string, Error>(
