@@ -1,7 +1,7 @@
 #!/usr/bin/env node
 /*
  * The published command. It is written in the syntax of old versions of Node, so that those can say what is wrong.
- * Compiled code is run where there is some; inside the repository, before a build, the sources are.
+ * Inside the repository the sources are run, so that no old build hides an edit; elsewhere the compiled code.
  */
 "use strict"
 
@@ -44,7 +44,7 @@ function isInRepository() {
 require("module").enableCompileCache()
 
 var entry = compiled
-if (!fs.existsSync(compiled) && isInRepository()) {
+if (isInRepository()) {
   resolveToSources()
   entry = source
 }

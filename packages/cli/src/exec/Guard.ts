@@ -5,7 +5,8 @@
  */
 import { type ChildProcess, spawn } from "node:child_process"
 
-// Reads `+ GROUP` and `- GROUP`. Its input ends with the worker; what is on the list then gets TERM, and KILL a little later.
+// Reads `+ GROUP` and `- GROUP`. Its input ends with the worker; what is on the list then gets TERM, and KILL a
+// second later: a lease had two thirds of its time left, as the worker renewed it in time.
 const script = `
 groups=
 while read -r change group; do
@@ -16,7 +17,7 @@ while read -r change group; do
 done
 [ -n "$groups" ] || exit 0
 for each in $groups; do kill -s TERM -- "-$each"; done
-sleep 5
+sleep 1
 for each in $groups; do kill -s KILL -- "-$each"; done
 `
 

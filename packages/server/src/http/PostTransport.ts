@@ -24,13 +24,19 @@ const checkHead = (request: HttpServerRequest.HttpServerRequest, limit: number):
   return length !== undefined && Number(length) > limit ? Effect.fail(Problem.contentTooLarge(limit)) : Effect.void
 }
 
+// Bytes that are no UTF-8 are refused, as replacing them would keep something else than was sent.
+const decoder = new TextDecoder("utf-8", { fatal: true })
+
 const readText = (request: HttpServerRequest.HttpServerRequest, limit: number): Effect.Effect<string, Refusal> =>
-  request.text.pipe(
+  request.arrayBuffer.pipe(
     Effect.provideService(HttpIncomingMessage.MaxBodySize, ByteSize.bytes(limit)),
     Effect.mapError(({ reason }) =>
       reason._tag === "RequestParseError" && reason.reason === "BodyTooLarge"
         ? Problem.contentTooLarge(limit)
         : Problem.badRequest("The body could not be read to its end.")
+    ),
+    Effect.flatMap((bytes) =>
+      Effect.try({ try: () => decoder.decode(bytes), catch: () => Problem.badRequest("The body is not UTF-8.") })
     )
   )
 

@@ -9,15 +9,16 @@ import type { RpcProtocol } from "./RpcProtocol.ts"
 
 // Codes of RFC 6455: the server goes away, a frame is not what it should be, a message breaks the rules.
 const goingAway = new Socket.CloseEvent(1001, "the server is stopping")
-const notJson = new Socket.CloseEvent(1007, "a frame holds lines of JSON")
+const notJson = new Socket.CloseEvent(1007, "a frame holds lines of JSON in UTF-8")
 const broken = (problem: string) => new Socket.CloseEvent(1008, problem)
 
-const decoder = new TextDecoder()
+// Bytes that are no UTF-8 are refused, as replacing them would keep something else than was sent.
+const decoder = new TextDecoder("utf-8", { fatal: true })
 
 /** The values of a frame, or `undefined` when a line of it is not JSON. */
 const parse = (frame: string | Uint8Array): ReadonlyArray<unknown> | undefined => {
-  const text = typeof frame === "string" ? frame : decoder.decode(frame)
   try {
+    const text = typeof frame === "string" ? frame : decoder.decode(frame)
     const end = text.indexOf("\n")
     if (end === text.length - 1) return [JSON.parse(text)]
     return text

@@ -69,6 +69,20 @@ describe("a fault", () => {
     })
   )
 
+  it.live("in the encoding is refused: bytes that are no UTF-8 are not replaced by something else", () =>
+    Effect.gen(function* () {
+      const server = yield* start(faulty)
+      const bytes = Buffer.from(JSON.stringify(message("getJob", { id: "a?" })))
+      bytes[bytes.indexOf("?")] = 0xff
+      const response = yield* post(server, bytes)
+      assert.strictEqual(response.status, 400)
+      assert.include(yield* Effect.promise(() => response.text()), "The body is not UTF-8.")
+      const peer = yield* open(server)
+      peer.socket.send(Buffer.concat([bytes, Buffer.from("\n")]))
+      assert.strictEqual(yield* peer.closed, 1007)
+    })
+  )
+
   it.live("in a body is a problem document", () =>
     Effect.gen(function* () {
       const server = yield* start(faulty)
