@@ -56,7 +56,7 @@ export const post = (
     fetch(`${server.url}/v1/rpc${query}`, {
       method: "POST",
       headers: { "content-type": "application/json", ...headers },
-      body: typeof body === "string" || body instanceof Uint8Array ? body : JSON.stringify(body),
+      body: typeof body === "string" ? body : body instanceof Uint8Array ? new Uint8Array(body) : JSON.stringify(body),
       signal
     })
   )
