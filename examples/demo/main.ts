@@ -55,7 +55,7 @@ const finished = Effect.gen(function* () {
 const ledgerOf = Effect.fn("demo.ledgerOf")(function* (id: string) {
   const store = yield* JobStore.JobStore
   const runs = yield* store.getAttempts(id)
-  return runs.map((run) => `${run.attempt} ${run.outcome}`).join(", ")
+  return runs.map((run) => `run ${run.attempt} ${run.outcome}`).join(", ")
 })
 
 /** Two workers; the first is killed as soon as it has taken its fifth file. */
