@@ -42,7 +42,8 @@ const problemIn = (reply: Reply): ProblemDetails.ProblemDetails | undefined =>
 
 const detailOf = (problem: ProblemDetails.ProblemDetails | undefined): string => {
   const detail = problem?.detail ?? problem?.title
-  return detail === undefined ? "" : `: ${describe(detail)}`
+  // It goes into the middle of a sentence, so its full stop goes.
+  return detail === undefined ? "" : `: ${describe(detail.replace(/\.$/, ""))}`
 }
 
 // Statuses that say: not now, and nothing was done.
