@@ -14,3 +14,9 @@ export const bearerPrefix = "bearer."
  * the rest is room for what is around one.
  */
 export const maxMessageBytes = 16 * 1024 * 1024 - 64 * 1024
+
+/**
+ * How big one answer may be, in bytes. The biggest page of the contract's limits is far below; a long ledger or very many
+ * schedules, which have no pages, may come to it.
+ */
+export const maxAnswerBytes = 48 * 1024 * 1024

@@ -1,5 +1,5 @@
 /** The life of one socket: it opens, carries answers, is asked for signs of life, and ends by an error. */
-import type { JobStoreError } from "@jobwire/protocol"
+import { type JobStoreError, Wire } from "@jobwire/protocol"
 import { Effect, Function, type Scope } from "effect"
 import { type RpcMessage, RpcSerialization } from "effect/rpc"
 import { Socket } from "effect/socket"
@@ -16,8 +16,8 @@ export type OpenSocket = (url: string, protocols: Array<string>) => Socket.WebSo
 /** Hands an answer to the RPC client that made the call. */
 export type Deliver = (clientId: number, answer: RpcMessage.FromServerEncoded) => Effect.Effect<void>
 
-// Longer than any answer that the limits of the contract allow, so that only nonsense is refused.
-const serialization = RpcSerialization.makeNdjson({ maxBufferSize: 64 * 1024 * 1024 })
+// Longer than any answer that a server sends, so that only nonsense is refused.
+const serialization = RpcSerialization.makeNdjson({ maxBufferSize: 2 * Wire.maxAnswerBytes })
 
 /** A connection that is open. */
 export interface Connection {

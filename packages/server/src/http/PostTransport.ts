@@ -5,6 +5,7 @@
 import { ByteSize, Deferred, Effect } from "effect"
 import { HttpIncomingMessage, type HttpServerRequest, HttpServerResponse } from "effect/http"
 import type { RpcMessage } from "effect/rpc"
+import { answerText } from "./AnswerText.ts"
 import type { Refusal } from "./Door.ts"
 import { Drain } from "./Drain.ts"
 import * as Envelope from "./Envelope.ts"
@@ -95,7 +96,7 @@ export const make = Effect.fnUntraced(function* (limit: number) {
     const requests = yield* Effect.flatMap(readText(request, limit), parse)
     yield* countAsRunning
     const answers = yield* carryOut(requests)
-    return HttpServerResponse.text(JSON.stringify(answers), { contentType: "application/json" })
+    return HttpServerResponse.text(`[${answers.map(answerText).join(",")}]`, { contentType: "application/json" })
   })
 
   return { protocol: rpc.protocol, handle }

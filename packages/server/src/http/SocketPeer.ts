@@ -2,6 +2,7 @@
 import { Effect } from "effect"
 import type { RpcMessage } from "effect/rpc"
 import { Socket } from "effect/socket"
+import { answerText } from "./AnswerText.ts"
 import type { Drain } from "./Drain.ts"
 import * as Envelope from "./Envelope.ts"
 import * as Outbox from "./Outbox.ts"
@@ -41,7 +42,7 @@ export const make = (
   const running = new Set<string | number>()
 
   const send = (answer: RpcMessage.FromServerEncoded) => {
-    outbox.add(`${JSON.stringify(answer)}\n`)
+    outbox.add(`${answerText(answer)}\n`)
     if (answer._tag === "Exit" && running.delete(answer.requestId)) drain.running(-1)
   }
 

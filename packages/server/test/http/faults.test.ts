@@ -1,5 +1,6 @@
 /** A fault in one call, one message or one peer harms no other. */
 import { assert, describe, it } from "@effect/vitest"
+import { Wire } from "@jobwire/protocol"
 import { Effect } from "effect"
 import { connect } from "node:net"
 import { open } from "./support/peer.ts"
@@ -66,6 +67,23 @@ describe("a fault", () => {
       }
       bystander.send(message("pausedQueues"))
       assert.strictEqual((yield* bystander.exitOf(1))._tag, "Success")
+    })
+  )
+
+  it.live("that makes an answer too long to send is an error of that call alone, on both transports", () =>
+    Effect.gen(function* () {
+      const half = "é".repeat(Wire.maxAnswerBytes / 4)
+      const whole = [half, half]
+      const server = yield* start(make({ pausedQueues: () => Effect.succeed(whole) }).service)
+      const peer = yield* open(server)
+      peer.send(message("awaitWake", { queues: ["q"], wakeToken: "w" }, "wait"), message("pausedQueues", {}, "long"))
+      const tooLong = { _tag: "JobStoreError", reason: { _tag: "Defect" } }
+      assert.deepInclude(errorOf(yield* peer.exitOf("long")), tooLong)
+      assert.deepInclude(errorOf(yield* call(server, "pausedQueues", {})), tooLong)
+      whole.pop()
+      assert.deepStrictEqual(yield* call(server, "pausedQueues", {}), { _tag: "Success", value: [half] })
+      peer.send({ _tag: "Interrupt", requestId: "wait" })
+      assert.include(JSON.stringify(yield* peer.exitOf("wait")), "Interrupt")
     })
   )
 
