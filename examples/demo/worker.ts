@@ -18,7 +18,8 @@ const work = Effect.gen(function* () {
     const token = randomUUID()
     const claim = yield* store.claim({ queue, names: [task], token, lockDurationMs: lease })
     if (claim._tag === "Empty") {
-      yield* store.awaitWake([queue], claim.wakeToken)
+      // A wake that went to a worker which then died is not told again, so no wait is without end.
+      yield* Effect.raceFirst(store.awaitWake([queue], claim.wakeToken), Effect.sleep(lease))
       continue
     }
     const { path } = yield* Schema.decodeUnknownEffect(Payload)(claim.job.payload)

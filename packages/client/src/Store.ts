@@ -9,7 +9,7 @@ import {
   toPayload,
   Validation
 } from "@jobwire/protocol"
-import { Cause, Effect, SchemaIssue, type Scope } from "effect"
+import { Cause, Effect, SchemaIssue, type Scope, Tracer } from "effect"
 import { RpcClient } from "effect/rpc"
 import { enqueueInChunks } from "./EnqueueChunks.ts"
 import { broken, connectionLost, describe, storeClosed } from "./Faults.ts"
@@ -24,7 +24,9 @@ export const makeStore = Effect.fnUntraced(function* (
 ): Effect.fn.Return<JobStore.Service, JobStoreError, Scope.Scope> {
   const settings = yield* parseOptions(options)
   const transport = yield* makeTransport(settings, platform)
-  const client = yield* RpcClient.make(JobStoreRpcs, { flatten: true, spanPrefix: "jobwire" }).pipe(
+  // Spans cost time also when nobody collects them.
+  const disableTracing = (yield* Tracer.Tracer) === Tracer.nativeTracer
+  const client = yield* RpcClient.make(JobStoreRpcs, { flatten: true, spanPrefix: "jobwire", disableTracing }).pipe(
     Effect.provideService(RpcClient.Protocol, transport)
   )
   const state = { closed: false }

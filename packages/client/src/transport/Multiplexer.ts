@@ -18,6 +18,9 @@ const ping = encodeMessage(RpcMessage.constPing)
 // The `readyState` of a socket that takes messages.
 const open = 1
 
+// With so many the write begins, though more may come: the server works on these while the others are made.
+const fewTogether = 16
+
 // No more than this is put together, so that a long message goes alone and a frame is no longer than its message.
 const writeLength = 65_536
 
@@ -37,7 +40,8 @@ export class Multiplexer {
   /** Takes a call; it is sent at once, or on the next socket. */
   submit(call: OpenCall): void {
     this.unsent.add(call, now())
-    this.#flushSoon()
+    if (this.unsent.size % fewTogether === 0) this.#flush()
+    else this.#flushSoon()
   }
 
   /** Forgets a call whose caller has gone, and tells the server if it knows of it. */

@@ -6,12 +6,13 @@ import { JobStoreError } from "@jobwire/protocol"
 import { Effect, Latch, type Scope } from "effect"
 import { RpcClient, type RpcMessage, RpcSerialization } from "effect/rpc"
 import { broken, describe, noAnswer, unreachable } from "../Faults.ts"
-import { live, now, sleep } from "../LiveClock.ts"
+import { live, now } from "../LiveClock.ts"
 import type { Settings } from "../Options.ts"
 import { backOff, longestDelayMs } from "../Patience.ts"
-import type { CallList, OpenCall } from "./CallList.ts"
+import type { OpenCall } from "./CallList.ts"
 import { connect, type Deliver, type OpenSocket } from "./Connection.ts"
 import { encodeMessage, Multiplexer } from "./Multiplexer.ts"
+import { expire } from "./Deadline.ts"
 import { failed, isOpenEnded, refuseLong, type Transport } from "./Transport.ts"
 
 /** Asks a server that let no socket open what the reason is. */
@@ -138,15 +139,3 @@ const endSilences = (line: Line): Effect.Effect<never> => {
     return fail(line, calls, noAnswer(endpoint.shown, callTimeoutMs))
   })
 }
-
-// Looks when the oldest call is due. In an empty list none is due before a whole period has passed.
-const expire = (
-  list: CallList,
-  afterMs: number,
-  end: (calls: ReadonlyArray<OpenCall>) => Effect.Effect<void>
-): Effect.Effect<never> =>
-  Effect.forever(
-    Effect.suspend(() => sleep((list.oldest ?? now()) + afterMs - now())).pipe(
-      Effect.andThen(Effect.suspend(() => end(list.takeSince(now() - afterMs))))
-    )
-  )

@@ -9,6 +9,9 @@ import type { Socket } from "node:net"
 /** Past this many characters a frame is sent without waiting for more. */
 const fullFrame = 64 * 1024
 
+/** With so many answers as well: the peer works on these while the others are made. */
+const fewTogether = 16
+
 /** The answers that are about to be sent on one socket. */
 export interface Outbox {
   /** Adds a line, which ends with a line feed. */
@@ -20,18 +23,20 @@ export interface Outbox {
 /** An outbox that hands its frames to `send`. */
 export const make = (send: (frame: string) => void): Outbox => {
   let frame = ""
+  let lines = 0
   let scheduled = false
   const flush = () => {
     scheduled = false
     if (frame === "") return
     const full = frame
     frame = ""
+    lines = 0
     send(full)
   }
   return {
     add: (line) => {
       frame += line
-      if (frame.length >= fullFrame) return flush()
+      if (frame.length >= fullFrame || ++lines >= fewTogether) return flush()
       if (scheduled) return
       scheduled = true
       queueMicrotask(flush)
