@@ -36,8 +36,9 @@ function resolveToSources() {
   })
 }
 
+// The published package does not hold this file.
 function isInRepository() {
-  return fs.existsSync(path.join(__dirname, "..", "..", "protocol", "src"))
+  return fs.existsSync(path.join(__dirname, "..", "tsconfig.json"))
 }
 
 // Later starts take less than half the time.
