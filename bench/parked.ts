@@ -32,7 +32,7 @@ const kill = async (child: ReturnType<typeof fork>, sockets: number): Promise<nu
   child.kill("SIGKILL")
   await once(child, "exit")
   const deadline = start + 30_000
-  while ((await openSockets(server.pid)) > sockets) {
+  while (openSockets(server.pid) > sockets) {
     if (performance.now() > deadline) throw new Error("sockets of the killed clients are still open after 30 s")
     await new Promise((resolve) => setTimeout(resolve, 10))
   }
@@ -40,14 +40,14 @@ const kill = async (child: ReturnType<typeof fork>, sockets: number): Promise<nu
 }
 
 try {
-  const sockets = await openSockets(server.pid)
+  const sockets = openSockets(server.pid)
   // A first round warms up code and buffers, so that the second shows what a wait costs.
   const warm = await park(clients)
   await kill(warm.child, sockets)
   const before = residentBytes(server.pid)
   const { child, parkedMs } = await park(clients)
   const withWaits = residentBytes(server.pid)
-  const held = (await openSockets(server.pid)) - sockets
+  const held = openSockets(server.pid) - sockets
   const freedMs = await kill(child, sockets)
   console.log(
     [

@@ -1,7 +1,7 @@
 /** A `jobwire serve` in a process of its own, for measuring through the network. */
 import { spawn } from "node:child_process"
 import { once } from "node:events"
-import { mkdtempSync, readFileSync, rmSync } from "node:fs"
+import { mkdtempSync, readdirSync, readFileSync, readlinkSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { createInterface } from "node:readline"
@@ -46,8 +46,7 @@ export const residentBytes = (pid: number): number => {
 }
 
 /** How many sockets a process holds open, as Linux tells it. */
-export const openSockets = async (pid: number): Promise<number> => {
-  const { readdirSync, readlinkSync } = await import("node:fs")
+export const openSockets = (pid: number): number => {
   const folder = `/proc/${pid}/fd`
   return readdirSync(folder).filter((fd) => {
     try {

@@ -2,9 +2,9 @@
 import { Schema } from "effect"
 import { defaulted, maybe } from "./Field.ts"
 import { ParentLink, TraceContext } from "./Job.ts"
-import { JsonValue } from "./Json.ts"
-import { BackoffPolicy, DedupePolicy, KeepPolicy } from "./Policy.ts"
-import { DurationMs, JobId, JobName, Metadata, QueueName } from "./Scalars.ts"
+import { DedupePolicy } from "./Policy.ts"
+import { runFields } from "./RunFields.ts"
+import { DurationMs, JobId, JobName, QueueName } from "./Scalars.ts"
 
 /**
  * Everything a producer says about a job. `EnqueueRequest.make({ name, queue, payload })` fills the rest: no id (the
@@ -15,13 +15,7 @@ export const EnqueueRequest = Schema.Struct({
   id: maybe(JobId),
   name: JobName,
   queue: QueueName,
-  payload: maybe(JsonValue),
-  metadata: defaulted(Metadata, {}),
-  priority: defaulted(Schema.Int, 0),
-  attemptsMax: defaulted(Schema.Int, 1),
-  backoff: maybe(BackoffPolicy),
-  keep: maybe(KeepPolicy),
-  timeoutMs: maybe(DurationMs),
+  ...runFields,
   dedupe: maybe(DedupePolicy),
   trace: maybe(TraceContext),
   parent: maybe(ParentLink),

@@ -1,9 +1,8 @@
 /** Repeated jobs: what is enqueued again and again, and when next. */
 import { Schema } from "effect"
-import { defaulted, maybe } from "./Field.ts"
-import { JsonValue } from "./Json.ts"
-import { BackoffPolicy, KeepPolicy } from "./Policy.ts"
-import { DurationMs, EpochMs, JobName, Metadata, QueueName, ScheduleKey } from "./Scalars.ts"
+import { maybe } from "./Field.ts"
+import { runFields } from "./RunFields.ts"
+import { DurationMs, EpochMs, JobName, QueueName, ScheduleKey } from "./Scalars.ts"
 
 /**
  * A schedule. Exactly one of `cron` (with an IANA time zone in `tz`) and `everyMs` is set. The store keeps `nextRunAt`;
@@ -16,13 +15,7 @@ export const ScheduleRecord = Schema.Struct({
   cron: maybe(Schema.String),
   tz: maybe(Schema.String),
   everyMs: maybe(DurationMs),
-  payload: maybe(JsonValue),
-  metadata: defaulted(Metadata, {}),
-  priority: defaulted(Schema.Int, 0),
-  attemptsMax: defaulted(Schema.Int, 1),
-  backoff: maybe(BackoffPolicy),
-  keep: maybe(KeepPolicy),
-  timeoutMs: maybe(DurationMs),
+  ...runFields,
   /** Who looks after this schedule: a reconciler removes only those of its own group. */
   group: maybe(Schema.String),
   nextRunAt: EpochMs

@@ -1,20 +1,17 @@
 /** The life of one socket: it opens, carries answers, is asked for signs of life, and ends by an error. */
 import { type JobStoreError, Wire } from "@jobwire/protocol"
 import { Effect, Function, type Scope } from "effect"
-import { type RpcMessage, RpcSerialization } from "effect/rpc"
+import { RpcSerialization } from "effect/rpc"
 import { Socket } from "effect/socket"
 import { broken, connectionLost, describe, type ShownUrl } from "../Faults.ts"
 import { sleep } from "../LiveClock.ts"
 import type { Settings } from "../Options.ts"
 import { subprotocols } from "../Token.ts"
 import type { Multiplexer } from "./Multiplexer.ts"
-import type { Answer } from "./Transport.ts"
+import type { Answer, Deliver } from "./Transport.ts"
 
 /** Makes a socket; it may still be connecting. */
 export type OpenSocket = (url: string, protocols: Array<string>) => Socket.WebSocketLike
-
-/** Hands an answer to the RPC client that made the call. */
-export type Deliver = (clientId: number, answer: RpcMessage.FromServerEncoded) => Effect.Effect<void>
 
 // Longer than any answer that a server sends, so that only nonsense is refused.
 const serialization = RpcSerialization.makeNdjson({ maxBufferSize: 2 * Wire.maxAnswerBytes })

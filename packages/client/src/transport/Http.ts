@@ -9,10 +9,18 @@ import type { Settings } from "../Options.ts"
 import { insist } from "../Patience.ts"
 import { authorized } from "../Token.ts"
 import { CallList } from "./CallList.ts"
-import type { Deliver } from "./Connection.ts"
 import { expire } from "./Deadline.ts"
 import { networkError, readReply, refusalOf, type Reply } from "./Responses.ts"
-import { type Answer, type Call, failed, isOpenEnded, refuseLong, type Transport } from "./Transport.ts"
+import {
+  type Answer,
+  type Call,
+  type Deliver,
+  failAll,
+  failed,
+  isOpenEnded,
+  refuseLong,
+  type Transport
+} from "./Transport.ts"
 
 // Enough to keep a server busy. A thousand callers would else open a thousand connections in one moment.
 const callsAtOnce = 64
@@ -63,13 +71,7 @@ interface Line {
 
 // Answers the calls that have gone unanswered for too long; the RPC client then interrupts what still runs of them.
 const endSilences = (list: CallList, settings: Settings, afterMs: number, deliver: Deliver): Effect.Effect<never> =>
-  expire(list, afterMs, (calls) =>
-    Effect.forEach(
-      calls,
-      (call) => deliver(call.clientId, failed(call.id, noAnswer(settings.endpoint.shown, afterMs))),
-      { discard: true }
-    )
-  )
+  expire(list, afterMs, (calls) => failAll(deliver, calls, noAnswer(settings.endpoint.shown, afterMs)))
 
 const exchange = (line: Line, clientId: number, call: Call): Effect.Effect<Answer, JobStoreError> => {
   const { client, settings, turns } = line

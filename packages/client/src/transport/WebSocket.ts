@@ -10,10 +10,10 @@ import { live, now } from "../LiveClock.ts"
 import type { Settings } from "../Options.ts"
 import { backOff, longestDelayMs } from "../Patience.ts"
 import type { OpenCall } from "./CallList.ts"
-import { connect, type Deliver, type OpenSocket } from "./Connection.ts"
+import { connect, type OpenSocket } from "./Connection.ts"
 import { encodeMessage, Multiplexer } from "./Multiplexer.ts"
 import { expire } from "./Deadline.ts"
-import { failed, isOpenEnded, refuseLong, type Transport } from "./Transport.ts"
+import { type Deliver, failAll, failed, isOpenEnded, refuseLong, type Transport } from "./Transport.ts"
 
 /** Asks a server that let no socket open what the reason is. */
 export type AskWhy = Effect.Effect<JobStoreError>
@@ -71,7 +71,7 @@ const send = (line: Line, clientId: number, message: RpcMessage.FromClientEncode
 }
 
 const fail = (line: Line, calls: ReadonlyArray<OpenCall>, error: JobStoreError): Effect.Effect<void> =>
-  Effect.forEach(calls, (call) => line.deliver(call.clientId, failed(call.id, error)), { discard: true })
+  failAll(line.deliver, calls, error)
 
 // Connects, and connects again, for ever. After a refusal it tries only when a call comes that wants it.
 const stayConnected = Effect.fnUntraced(function* (line: Line, openSocket: OpenSocket, askWhy: AskWhy) {

@@ -6,7 +6,7 @@ import { JobLists } from "./JobLists.ts"
 import { byEnd, type JobIndex, type JobSlot, type MakeIndex } from "./JobSlot.ts"
 import { Lanes } from "./Lanes.ts"
 import { QueueJobs } from "./QueueJobs.ts"
-import { addTo, noCounts } from "./StateCounts.ts"
+import { addTo, noCounts } from "../embedded/StateCounts.ts"
 
 const rowOf = (slot: JobSlot): JobRow => slot.row
 

@@ -1,7 +1,7 @@
 /** The jobs of one queue that are not finished: in line, delayed, or held by a token. */
 import { byDueTime, byLine, type JobSlot, type MakeIndex } from "./JobSlot.ts"
 import { Lanes } from "./Lanes.ts"
-import { addTo, noCounts } from "./StateCounts.ts"
+import { addTo, noCounts } from "../embedded/StateCounts.ts"
 
 /** One lane a job name, so that a claim looks at the heads of the lanes it asks for, and at nothing else. */
 export class QueueJobs {

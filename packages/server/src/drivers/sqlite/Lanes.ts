@@ -3,6 +3,7 @@
  * has in each state, so that counts need no scan and a claim looks only where something waits, whatever else is queued.
  */
 import { type JobCounts, type JobState } from "@jobwire/protocol"
+import { addTo, noCounts } from "../embedded/StateCounts.ts"
 import { states } from "./Codes.ts"
 
 /** The jobs of one queue and name. */
@@ -83,17 +84,9 @@ export class Lanes {
 
 /** The sum of the lanes' tallies. */
 export const sumTallies = (lanes: Iterable<Lane>): JobCounts => {
-  const counts: Record<JobState, number> = {
-    waiting: 0,
-    delayed: 0,
-    active: 0,
-    "waiting-children": 0,
-    completed: 0,
-    failed: 0,
-    cancelled: 0
-  }
+  const counts = noCounts()
   for (const lane of lanes) {
-    for (const state of states.words) counts[state] += tallyOf(lane, state)
+    for (const state of states.words) addTo(counts, state, tallyOf(lane, state))
   }
   return counts
 }
