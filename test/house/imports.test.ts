@@ -25,7 +25,9 @@ const rooms: ReadonlyArray<Room> = [
   },
   { name: "protocol", files: /^packages\/protocol\/src\//, may: [effect] },
   { name: "core", files: server("core/"), may: [protocol, effect] },
+  { name: "machine's clock", files: server("LiveClock"), may: [effect] },
   { name: "wake", files: server("drivers/wake/"), may: [protocol, effect] },
+  { name: "columns", files: server("drivers/columns/"), may: [server("core/"), protocol, effect] },
   {
     name: "embedded engine",
     files: server("drivers/embedded/"),
@@ -39,13 +41,31 @@ const rooms: ReadonlyArray<Room> = [
   {
     name: "sqlite driver",
     files: server("drivers/sqlite/"),
-    may: [server("core/"), server("drivers/(embedded|wake)/"), server("JobStores"), protocol, effect, /^node:/]
+    may: [server("core/"), server("drivers/(columns|embedded|wake)/"), server("JobStores"), protocol, effect, /^node:/]
+  },
+  {
+    name: "postgres driver",
+    files: server("drivers/postgres/"),
+    may: [
+      server("core/"),
+      server("drivers/(columns|embedded|wake)/"),
+      server("(JobStores|LiveClock)"),
+      protocol,
+      effect,
+      /^@effect\/sql-pg(\/|$)/
+    ]
   },
   { name: "tenant", files: server("tenant/"), may: [server("JobStores"), protocol, effect, /^node:crypto$/] },
   {
     name: "http",
     files: server("(http/|JobStoreServer)"),
-    may: [server("(http/|tenant/|JobStores|JobStoreServer)"), protocol, effect, /^@effect\/platform-node$/, /^node:/]
+    may: [
+      server("(http/|tenant/|JobStores|JobStoreServer|LiveClock)"),
+      protocol,
+      effect,
+      /^@effect\/platform-node$/,
+      /^node:/
+    ]
   },
   { name: "server's effect-mq wrapper", files: server("effect-mq/"), may: [protocol, effect, /^effect-mq$/] },
   { name: "store directory", files: server("JobStores"), may: [protocol, effect] },
@@ -64,7 +84,12 @@ const rooms: ReadonlyArray<Room> = [
   {
     name: "command line",
     files: /^packages\/cli\/src\//,
-    may: [/^@jobwire\/(protocol|client|client\/node|server)$/, effect, /^@effect\/platform-node$/, /^node:/]
+    may: [
+      /^@jobwire\/(protocol|client|client\/node|server|server\/postgres)$/,
+      effect,
+      /^@effect\/platform-node$/,
+      /^node:/
+    ]
   }
 ]
 

@@ -32,6 +32,9 @@ export const DeadlineExceeded = Schema.TaggedStruct("DeadlineExceeded", {
 /** The driver failed: a disk, a database, a lock. `transient` when the same call may well succeed later. */
 export const DriverFault = Schema.TaggedStruct("DriverFault", { transient: Schema.Boolean })
 
+/** The driver lost its database while that committed. The call may have been carried out. */
+export const OutcomeUnknown = Schema.TaggedStruct("OutcomeUnknown", {})
+
 /** A fault in the program itself, on either side. */
 export const Defect = Schema.TaggedStruct("Defect", {})
 
@@ -44,6 +47,7 @@ export const JobStoreErrorReason = Schema.Union([
   Unavailable,
   DeadlineExceeded,
   DriverFault,
+  OutcomeUnknown,
   Defect
 ])
 export type JobStoreErrorReason = typeof JobStoreErrorReason.Type
@@ -61,6 +65,7 @@ export class JobStoreError extends Schema.TaggedError<JobStoreError>()("JobStore
     switch (this.reason._tag) {
       case "Unavailable":
       case "DeadlineExceeded":
+      case "OutcomeUnknown":
         return true
       case "DriverFault":
         return this.reason.transient
@@ -75,6 +80,7 @@ export class JobStoreError extends Schema.TaggedError<JobStoreError>()("JobStore
       case "Unavailable":
         return this.reason.sent
       case "DeadlineExceeded":
+      case "OutcomeUnknown":
       case "Defect":
         return true
       default:

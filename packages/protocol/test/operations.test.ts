@@ -49,7 +49,7 @@ describe("the table of operations", () => {
   it("has the methods of the service, no more and no fewer, with their types", () => {
     expectTypeOf<keyof Service>().toEqualTypeOf<OperationName>()
     expectTypeOf<Differing>().toEqualTypeOf<never>()
-    assert.lengthOf(operationNames, 32)
+    assert.lengthOf(operationNames, 34)
   })
 
   it("has a scope and a repeat for each operation", () => {
@@ -195,6 +195,7 @@ const reasons: ReadonlyArray<JobStoreErrorReason> = [
   { _tag: "DeadlineExceeded", url: undefined, afterMs: 5 },
   { _tag: "DriverFault", transient: true },
   { _tag: "DriverFault", transient: false },
+  { _tag: "OutcomeUnknown" },
   { _tag: "Defect" }
 ]
 
@@ -263,6 +264,7 @@ describe("errors", () => {
       ["DeadlineExceeded", true, true],
       ["DriverFault", true, false],
       ["DriverFault", false, false],
+      ["OutcomeUnknown", true, true],
       ["Defect", false, true]
     ])
   })

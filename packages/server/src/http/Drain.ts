@@ -3,7 +3,7 @@
  * within a grace time. Then the sockets close.
  */
 import { Context, Deferred, type Duration, Effect, Layer } from "effect"
-import { sleep } from "./LiveClock.ts"
+import { sleep } from "../LiveClock.ts"
 
 /** How long calls in flight may take once the server stops, unless an option says otherwise. */
 export const defaultGrace: Duration.Input = "5 seconds"

@@ -18,7 +18,7 @@ import { JobStores } from "../JobStores.ts"
 import { type Caller, CurrentCaller } from "../tenant/Caller.ts"
 import { Drain } from "./Drain.ts"
 import { CurrentHold } from "./Hold.ts"
-import { sleep } from "./LiveClock.ts"
+import { sleep } from "../LiveClock.ts"
 
 type Call = (payload: Record<string, unknown>) => Effect.Effect<unknown, unknown>
 
@@ -85,6 +85,9 @@ const endWithHold =
       return Effect.raceFirst(call(payload), ends)
     })
 
+/** The operations that hand out jobs, which a server does no more once it stops. */
+const handingOut = ["claim", "claimMany"] as const
+
 const unlessDraining =
   (call: Call, drain: Drain["Service"]): Call =>
   (payload) =>
@@ -96,7 +99,7 @@ export const make = Effect.gen(function* () {
   const drain = yield* Drain
   const handlers: Record<string, (payload: Record<string, unknown>) => unknown> = {}
   for (const operation of operationNames) handlers[operation] = callStore(stores, operation)
-  handlers.claim = unlessDraining(callStore(stores, "claim"), drain)
+  for (const operation of handingOut) handlers[operation] = unlessDraining(callStore(stores, operation), drain)
   const awaitWake = endWithHold(callStore(stores, "awaitWake"), drain)
   // Forked, so that no limit on calls at a time would ever count those that only wait.
   handlers.awaitWake = (payload) => Rpc.fork(awaitWake(payload))

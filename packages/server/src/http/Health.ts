@@ -3,7 +3,7 @@ import { Clock, Effect } from "effect"
 import { HttpServerResponse } from "effect/http"
 import { defaultStoreId, JobStores } from "../JobStores.ts"
 import { Drain } from "./Drain.ts"
-import * as LiveClock from "./LiveClock.ts"
+import * as LiveClock from "../LiveClock.ts"
 import * as Problem from "./Problem.ts"
 
 /** How long the store may take to say that it is there. */

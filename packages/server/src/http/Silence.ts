@@ -4,7 +4,7 @@
  */
 import { Duration, Effect } from "effect"
 import type { Socket } from "node:net"
-import { sleep } from "./LiveClock.ts"
+import { sleep } from "../LiveClock.ts"
 
 /** How long a peer may be silent, unless told otherwise. A client that waits sends a ping every few seconds. */
 const defaultLongest: Duration.Input = "90 seconds"

@@ -62,7 +62,7 @@ describe("lanes", () => {
     Effect.gen(function* () {
       const { db, storage } = yield* inMemory
       const lanes = () => db.prepare("select queue, name from lane order by queue, name").all().length
-      const row = yield* storage.write((tables) => {
+      const { answer: row } = yield* storage.write((tables) => {
         insert(tables, "stays", { queue: "other" })
         return insert(tables, "goes")
       })

@@ -89,7 +89,7 @@ describe("concurrent units", () => {
       assert.deepStrictEqual(yield* idsOf(storage), [])
       const seen = yield* storage.write((tables) => tables.jobs.get("a")?.id)
       yield* Fiber.join(fiber)
-      assert.strictEqual(seen, "a")
+      assert.strictEqual(seen.answer, "a")
     })
   )
 })
@@ -216,7 +216,7 @@ describe("going away", () => {
         { startImmediately: true }
       )
       close()
-      assert.strictEqual(yield* Fiber.join(waiting), "done")
+      assert.strictEqual((yield* Fiber.join(waiting)).answer, "done")
       for (const late of [storage.write(insert("late")), storage.read(() => undefined)]) {
         const error = yield* Effect.flip(late)
         assert.include(error.message, "jobs.db is closed")

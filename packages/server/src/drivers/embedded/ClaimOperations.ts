@@ -1,18 +1,19 @@
 /** Taking jobs, and waiting for some. */
-import type { ClaimOptions, ClaimResult, JobStore } from "@jobwire/protocol"
+import type { ClaimedJob, ClaimManyOptions, ClaimManyResult, JobStore } from "@jobwire/protocol"
 import { Effect } from "effect"
 import { claim as claimRow, claimAgain } from "../../core/Claim.ts"
 import type { JobRow } from "../../core/JobRow.ts"
+import { makeRoom } from "../../core/Page.ts"
 import { promoteDue } from "../../core/Promote.ts"
 import { apply } from "./Apply.ts"
 import type { Engine, Unit } from "./Engine.ts"
-import { jobRecord } from "./Records.ts"
+import { jobBytes, jobRecord } from "./Records.ts"
 
 // When very many jobs come due at once, others get their turn while they are promoted.
 const mostAtOnce = 1000
 
-export const claim = (engine: Engine): JobStore.Service["claim"] => {
-  const attempt: JobStore.Service["claim"] = (options) =>
+export const claimMany = (engine: Engine): JobStore.Service["claimMany"] => {
+  const attempt: JobStore.Service["claimMany"] = (options) =>
     Effect.flatMap(
       engine.write((unit) => claimIn(engine, unit, options)),
       (result) => (result === undefined ? Effect.andThen(Effect.yieldNow, attempt(options)) : Effect.succeed(result))
@@ -20,34 +21,70 @@ export const claim = (engine: Engine): JobStore.Service["claim"] => {
   return attempt
 }
 
+/** One claim is many of them with one token: it gives a job, or says why not. */
+export const claim = (engine: Engine): JobStore.Service["claim"] => {
+  const many = claimMany(engine)
+  return ({ lockDurationMs, names, queue, token }) =>
+    Effect.map(many({ queue, names, tokens: [token], lockDurationMs }), ({ empty, jobs: [claimed] }) =>
+      claimed !== undefined
+        ? { _tag: "Claimed", job: claimed.job }
+        : // Without a job there is what its claim said.
+          { _tag: "Empty", ...(empty as Empty) }
+    )
+}
+
 export const awaitWake =
   (engine: Engine): JobStore.Service["awaitWake"] =>
   (queues, wakeToken) =>
     engine.wake.awaitWake(queues, wakeToken)
 
-/** The result of a claim; `undefined` when more jobs are due than one unit promotes, and the best may be among the rest. */
-const claimIn = (engine: Engine, unit: Unit, options: ClaimOptions): ClaimResult | undefined => {
-  const { queue, token } = options
-  const { jobs, pauses } = unit.tables
+type Empty = NonNullable<ClaimManyResult["empty"]>
+
+/** The result of claims; `undefined` when more jobs are due than one unit promotes, and the best may be among the rest. */
+const claimIn = (engine: Engine, unit: Unit, options: ClaimManyOptions): ClaimManyResult | undefined => {
+  const { queue } = options
   const { more, promoted } = promote(unit, queue)
-  const isPaused = pauses.has(queue)
-  const held = more ? undefined : jobs.heldBy(queue, token)
-  const claimed =
-    held === undefined ? (more || isPaused ? undefined : takeFirst(unit, options)) : takeAgain(unit, held, options)
+  const isPaused = unit.tables.pauses.has(queue)
+  const { isEmpty, jobs } = more ? none : takeEach(unit, options, isPaused, engine.limits.pageBytes)
   // Whoever takes a promoted job needs no call; the takers of the others do, unless they could take nothing.
-  for (const row of isPaused ? [] : promoted) {
-    if (row.id !== claimed?.id) unit.wakes.job(row.queue, row.name)
+  if (!isPaused && promoted.length > 0) {
+    const taken = new Set(jobs.map(({ job }) => job.id))
+    for (const row of promoted) if (!taken.has(row.id)) unit.wakes.job(row.queue, row.name)
   }
-  if (more) return undefined
-  return claimed === undefined ? empty(engine, unit, options) : { _tag: "Claimed", job: jobRecord(claimed) }
+  return more ? undefined : { jobs, empty: isEmpty ? empty(engine, unit, options) : undefined }
 }
 
-const takeFirst = (unit: Unit, { lockDurationMs, names, queue, token }: ClaimOptions): JobRow | undefined => {
-  const first = unit.tables.jobs.firstWaiting(queue, names)
-  return first === undefined ? undefined : apply(unit, first, { row: claimRow(first, token, lockDurationMs, unit.now) })
+interface Taken {
+  readonly jobs: ReadonlyArray<ClaimedJob>
+  /** Whether there was nothing for a token. */
+  readonly isEmpty: boolean
 }
 
-const takeAgain = (unit: Unit, held: JobRow, { lockDurationMs }: ClaimOptions): JobRow => {
+const none: Taken = { jobs: [], isEmpty: false }
+
+/** Gives a job to each token, until there is none for one, or the next would make the answer too big. */
+const takeEach = (unit: Unit, options: ClaimManyOptions, isPaused: boolean, bytes: number): Taken => {
+  const { lockDurationMs, names, queue, tokens } = options
+  const { jobs } = unit.tables
+  const room = makeRoom({ length: tokens.length, bytes })
+  // One job always fits, so it need not be measured.
+  const sizeOf = tokens.length === 1 ? () => 0 : jobBytes
+  const taken: Array<ClaimedJob> = []
+  for (const token of tokens) {
+    const held = jobs.heldBy(queue, token)
+    const row = held ?? (isPaused ? undefined : jobs.firstWaiting(queue, names))
+    if (row === undefined) return { jobs: taken, isEmpty: true }
+    if (!room.takes(sizeOf(row))) break
+    const claimed = held === undefined ? take(unit, row, token, lockDurationMs) : takeAgain(unit, row, lockDurationMs)
+    taken.push({ token, job: jobRecord(claimed) })
+  }
+  return { jobs: taken, isEmpty: false }
+}
+
+const take = (unit: Unit, row: JobRow, token: string, lockDurationMs: number): JobRow =>
+  apply(unit, row, { row: claimRow(row, token, lockDurationMs, unit.now) })
+
+const takeAgain = (unit: Unit, held: JobRow, lockDurationMs: number): JobRow => {
   const again = claimAgain(held, lockDurationMs, unit.now)
   return again === held ? held : apply(unit, held, { row: again })
 }
@@ -60,8 +97,7 @@ const promote = (unit: Unit, queue: string) => {
 }
 
 // The token is taken while the unit looks: what commits later is later than the token.
-const empty = (engine: Engine, { tables }: Unit, { names, queue }: ClaimOptions): ClaimResult => ({
-  _tag: "Empty",
+const empty = (engine: Engine, { tables }: Unit, { names, queue }: ClaimManyOptions): Empty => ({
   nextRunAt: tables.jobs.nextRunAt(queue, names),
   wakeToken: engine.wake.token(queue, names)
 })

@@ -5,13 +5,13 @@
 import { JobStore, Limits, Validation } from "@jobwire/protocol"
 import { Effect, type Scope } from "effect"
 import { WakeHub } from "../wake/WakeHub.ts"
-import { awaitWake, claim } from "./ClaimOperations.ts"
+import { awaitWake, claim, claimMany } from "./ClaimOperations.ts"
 import { Engine } from "./Engine.ts"
 import { enqueue, enqueueMany } from "./EnqueueOperations.ts"
 import { flowSweepWork, listChildResults, markChildrenCascaded, recordChildResults } from "./FlowOperations.ts"
 import * as HistorySweep from "./HistorySweep.ts"
 import { cancel, cancelByDedupe, promote, remove, retry } from "./JobOperations.ts"
-import { ack, extendLocks, recoverStalled, release } from "./LeaseOperations.ts"
+import { ack, ackMany, extendLocks, recoverStalled, release } from "./LeaseOperations.ts"
 import { deleteOutbox, peekOutbox } from "./OutboxOperations.ts"
 import { counts, getAttempts, getJob, list } from "./QueryOperations.ts"
 import { pause, pausedQueues, resume } from "./QueueOperations.ts"
@@ -40,12 +40,15 @@ export const make: (storage: Storage, options?: StoreOptions) => Effect.Effect<J
     return Validation.validated(operations(engine), limits)
   })
 
-const operations = (engine: Engine): JobStore.Service =>
+/** The operations of an engine, without validation. */
+export const operations = (engine: Engine): JobStore.Service =>
   JobStore.JobStore.of({
     enqueue: enqueue(engine),
     enqueueMany: enqueueMany(engine),
     claim: claim(engine),
+    claimMany: claimMany(engine),
     ack: ack(engine),
+    ackMany: ackMany(engine),
     release: release(engine),
     extendLocks: extendLocks(engine),
     recoverStalled: recoverStalled(engine),

@@ -3,7 +3,7 @@
  */
 import type { JobStoreError, Limits } from "@jobwire/protocol"
 import { Effect, type Result } from "effect"
-import type { WakeHub } from "../wake/WakeHub.ts"
+import type { Wake } from "../wake/Wake.ts"
 import { Wakes } from "../wake/Wakes.ts"
 import type { Storage } from "./Storage.ts"
 import type { IdGenerator } from "./StoreOptions.ts"
@@ -19,13 +19,13 @@ export interface Unit {
 
 /** What the operations share. */
 export class Engine {
-  readonly wake: WakeHub
+  readonly wake: Wake
   readonly limits: Limits.Limits
   /** The application's own; absent for the store's. */
   readonly idGenerator: IdGenerator | undefined
   readonly #storage: Storage
 
-  constructor(storage: Storage, wake: WakeHub, limits: Limits.Limits, idGenerator: IdGenerator | undefined) {
+  constructor(storage: Storage, wake: Wake, limits: Limits.Limits, idGenerator: IdGenerator | undefined) {
     this.#storage = storage
     this.wake = wake
     this.limits = limits
@@ -39,11 +39,11 @@ export class Engine {
         const now = clock.currentTimeMillisUnsafe()
         const committed = this.#storage.write((tables) => {
           const unit: Unit = { tables, now, wakes: new Wakes() }
-          return { answer: work(unit), wakes: unit.wakes }
+          return { result: work(unit), wakes: unit.wakes }
         })
-        return Effect.map(committed, ({ answer, wakes }) => {
-          this.wake.notify(wakes.events)
-          return answer
+        return Effect.map(committed, ({ answer: { result, wakes }, transaction }) => {
+          this.wake.notify(wakes.events, transaction)
+          return result
         })
       })
     )

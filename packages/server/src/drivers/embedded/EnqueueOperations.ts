@@ -1,15 +1,13 @@
 /** Putting jobs in. */
 import type { EnqueueRequest, EnqueueResult, JobStore, JobStoreError } from "@jobwire/protocol"
-import { Array as Arr, Effect } from "effect"
+import { Effect } from "effect"
 import { judge, take, type Verdict } from "../../core/Dedupe.ts"
 import { newJob, replace } from "../../core/Enqueue.ts"
 import type { Engine, Unit } from "./Engine.ts"
 import { allTaken, drawFrom, drawId, mostDraws } from "./JobIds.ts"
 import type { IdGenerator } from "./StoreOptions.ts"
 import type { Tables } from "./Tables.ts"
-
-// A long batch is cut, so that other callers get their turn in between.
-const chunkLength = 500
+import { inTurns } from "./Turns.ts"
 
 export const enqueue = (engine: Engine): JobStore.Service["enqueue"] => {
   const { idGenerator } = engine
@@ -21,14 +19,11 @@ export const enqueue = (engine: Engine): JobStore.Service["enqueue"] => {
 
 export const enqueueMany = (engine: Engine): JobStore.Service["enqueueMany"] => {
   const { idGenerator } = engine
-  const one = (requests: ReadonlyArray<EnqueueRequest>) =>
+  const some = (requests: ReadonlyArray<EnqueueRequest>) =>
     idGenerator === undefined
       ? engine.write((unit) => requests.map((request) => enqueueFresh(unit, request)))
       : enqueueDrawn(engine, idGenerator, requests)
-  return (requests) =>
-    requests.length <= chunkLength
-      ? one(requests)
-      : Effect.map(Effect.forEach(Arr.chunksOf(requests, chunkLength), one), Arr.flatten)
+  return (requests) => inTurns(requests, some)
 }
 
 /**

@@ -1,5 +1,13 @@
 /** Ending, giving back and keeping claimed jobs. */
-import { JobNotFoundError, type JobStore, LockLostError, type RecoveredJob } from "@jobwire/protocol"
+import {
+  type Ack,
+  acked,
+  type AckResult,
+  JobNotFoundError,
+  type JobStore,
+  LockLostError,
+  type RecoveredJob
+} from "@jobwire/protocol"
 import { Result } from "effect"
 import { acknowledge } from "../../core/Ack.ts"
 import { toText } from "../../core/JsonText.ts"
@@ -8,26 +16,37 @@ import { isRepeat } from "../../core/Ledger.ts"
 import { release as releaseRow } from "../../core/Release.ts"
 import { recover } from "../../core/Stall.ts"
 import { apply } from "./Apply.ts"
-import type { Engine } from "./Engine.ts"
+import type { Engine, Unit } from "./Engine.ts"
+import { inTurns } from "./Turns.ts"
 
-type LockResult = Result.Result<void, JobNotFoundError | LockLostError>
+type LockError = JobNotFoundError | LockLostError
+type LockResult = Result.Result<void, LockError>
 
 export const ack =
   (engine: Engine): JobStore.Service["ack"] =>
   (id, token, outcome) =>
-    engine.decide((unit): LockResult => {
-      const row = unit.tables.jobs.get(id)
-      if (row === undefined) return Result.fail(new JobNotFoundError({ jobId: id }))
-      if (holds(row, token)) {
-        apply(unit, row, acknowledge(row, token, outcome, unit.now))
-        return Result.void
-      }
-      const entry = unit.tables.attempts.byToken(row, token)
-      const exit = "exit" in outcome ? toText(outcome.exit) : undefined
-      return entry !== undefined && isRepeat(entry, outcome, exit)
-        ? Result.void
-        : Result.fail(new LockLostError({ jobId: id }))
-    })
+    engine.decide((unit) => ackIn(unit, { id, token, outcome }))
+
+export const ackMany =
+  (engine: Engine): JobStore.Service["ackMany"] =>
+  (acks) =>
+    inTurns(acks, (some) => engine.write((unit) => some.map((each) => resultOf(ackIn(unit, each)))))
+
+const resultOf = Result.match({ onFailure: (error: LockError): AckResult => error, onSuccess: (): AckResult => acked })
+
+const ackIn = (unit: Unit, { id, outcome, token }: Ack): LockResult => {
+  const row = unit.tables.jobs.get(id)
+  if (row === undefined) return Result.fail(new JobNotFoundError({ jobId: id }))
+  if (holds(row, token)) {
+    apply(unit, row, acknowledge(row, token, outcome, unit.now))
+    return Result.void
+  }
+  const entry = unit.tables.attempts.byToken(row, token)
+  const exit = "exit" in outcome ? toText(outcome.exit) : undefined
+  return entry !== undefined && isRepeat(entry, outcome, exit)
+    ? Result.void
+    : Result.fail(new LockLostError({ jobId: id }))
+}
 
 export const release =
   (engine: Engine): JobStore.Service["release"] =>

@@ -2,7 +2,7 @@
 import type { DatabaseSync } from "node:sqlite"
 import type { AttemptRow } from "../../core/JobRow.ts"
 import type { AttemptTable } from "../embedded/Tables.ts"
-import { acks, outcomes } from "./Codes.ts"
+import { acks, outcomes } from "../columns/Codes.ts"
 import { prepare } from "./Statement.ts"
 import type { StoreState } from "./StoreState.ts"
 

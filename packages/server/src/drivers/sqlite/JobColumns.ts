@@ -1,6 +1,6 @@
 /** A job's two rows as columns, and back. Every list of columns stands here once. */
 import type { JobRow } from "../../core/JobRow.ts"
-import { states } from "./Codes.ts"
+import { states } from "../columns/Codes.ts"
 import {
   decodeBackoff,
   decodeFlow,
@@ -10,7 +10,7 @@ import {
   decodeTrace,
   encodeField,
   encodeMetadata
-} from "./FieldText.ts"
+} from "../columns/FieldText.ts"
 import { seqOf } from "./JobKey.ts"
 import type { Lane, Lanes } from "./Lanes.ts"
 

@@ -4,7 +4,7 @@
  */
 import { type JobCounts, type JobState } from "@jobwire/protocol"
 import { addTo, noCounts } from "../embedded/StateCounts.ts"
-import { states } from "./Codes.ts"
+import { states } from "../columns/Codes.ts"
 
 /** The jobs of one queue and name. */
 export interface Lane {

@@ -1,7 +1,7 @@
 /** Schedules by key, each as one text; only what is looked for is a column. */
 import type { DatabaseSync } from "node:sqlite"
 import type { ScheduleTable } from "../embedded/Tables.ts"
-import { decodeSchedule } from "./FieldText.ts"
+import { decodeSchedule } from "../columns/FieldText.ts"
 import { prepare } from "./Statement.ts"
 import type { StoreState } from "./StoreState.ts"
 

@@ -32,7 +32,7 @@ export const fromDatabase = (db: DatabaseSync, filename: string): SqliteStorages
   const makeStorage = (store: number): Storage => {
     const tables = tablesOf(new StoreState(store, stateSql, transactions.changed))
     const storage: Storage = {
-      write: (work) => commits.write(() => work(tables)),
+      write: (work) => commits.write(() => ({ answer: work(tables) })),
       read: (work) => commits.read(() => work(tables))
     }
     storages.set(store, storage)

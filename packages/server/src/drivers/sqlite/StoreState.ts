@@ -4,7 +4,7 @@
  */
 import { type JobState } from "@jobwire/protocol"
 import type { DatabaseSync } from "node:sqlite"
-import { states } from "./Codes.ts"
+import { states } from "../columns/Codes.ts"
 import { type Lane, Lanes } from "./Lanes.ts"
 import { prepare, type Statement } from "./Statement.ts"
 

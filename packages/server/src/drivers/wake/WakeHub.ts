@@ -9,6 +9,7 @@
 import { Effect } from "effect"
 import { QueueWaiters } from "./QueueWaiters.ts"
 import { Waiter } from "./Waiter.ts"
+import type { Wake } from "./Wake.ts"
 import type { WakeEvent } from "./Wakes.ts"
 import * as WakeToken from "./WakeToken.ts"
 
@@ -16,7 +17,7 @@ import * as WakeToken from "./WakeToken.ts"
 const fewQueues = 10_000
 
 /** See the file. */
-export class WakeHub {
+export class WakeHub implements Wake {
   readonly #origin = crypto.randomUUID()
   readonly #queues = new Map<string, QueueWaiters>()
   readonly #chosen: Array<Waiter> = []

@@ -1,0 +1,108 @@
+/**
+ * The connections of one server: one pool for the statements of workers and producers, planned as a queue needs it, another
+ * for lists and dashboards, where PostgreSQL's planner decides. Every connection is made ready once, by settings of its session.
+ */
+import { Duration, Effect, type Scope } from "effect"
+import type { PgConnection } from "@effect/sql-pg/PgConnection"
+import * as PgPool from "@effect/sql-pg/PgPool"
+import type { SqlError } from "effect/sql/SqlError"
+import * as LiveClock from "../../LiveClock.ts"
+import type { DatabaseOptions, PostgresOptions } from "./PostgresOptions.ts"
+import { defaultSchema } from "./PostgresOptions.ts"
+
+/** A row, by the position of its columns. */
+export type Row = ReadonlyArray<unknown>
+
+/** A session that belongs to its user for as long as it is lent. */
+export interface Session {
+  /** Runs one prepared statement; outside a transaction it is one of its own. */
+  readonly run: (sql: string, parameters?: ReadonlyArray<unknown>) => Effect.Effect<ReadonlyArray<Row>, SqlError>
+  /** Listens on a channel until the scope closes. */
+  readonly listen: PgConnection["listen"]
+}
+
+/** A pool of sessions. */
+export interface Sessions {
+  /** Lends a session to this effect alone. */
+  readonly use: <A, E, R>(work: (session: Session) => Effect.Effect<A, E, R>) => Effect.Effect<A, E | SqlError, R>
+}
+
+/** Both pools. */
+export interface Connections {
+  readonly hot: Sessions
+  readonly calm: Sessions
+}
+
+/** Settings of a session. */
+export type Settings = Readonly<Record<string, string>>
+
+// Statistics of a queue are always stale, so a planner that trusts them takes the wrong index sooner or later. With these it takes
+// the index that a statement was written for, and plans once.
+const hotSettings: Settings = {
+  enable_seqscan: "off",
+  enable_hashjoin: "off",
+  enable_mergejoin: "off",
+  jit: "off",
+  plan_cache_mode: "force_generic_plan"
+}
+
+/** A pool whose sessions have these settings beside the schema's search path. */
+export const makeSessions = Effect.fnUntraced(function* (
+  options: DatabaseOptions,
+  settings: Settings,
+  size: { readonly min: number; readonly max: number }
+): Effect.fn.Return<Sessions, SqlError, Scope.Scope> {
+  const pool = yield* PgPool.make({
+    url: options.url,
+    applicationName: "jobwire",
+    keepAlive: "30 seconds",
+    minConnections: size.min,
+    maxConnections: size.max
+  })
+  const all: Settings = { search_path: `"${options.schema ?? defaultSchema}"`, ...settings }
+  const names = Object.keys(all)
+  const setAll = `select ${names.map((_, index) => `set_config($${2 * index + 1}, $${2 * index + 2}, false)`).join(", ")}`
+  const ready = new WeakMap<PgConnection, Session>()
+  const prepare = (connection: PgConnection): Effect.Effect<Session, SqlError> => {
+    const found = ready.get(connection)
+    if (found !== undefined) return Effect.succeed(found)
+    const session: Session = { run: connection.queryValues, listen: connection.listen }
+    return connection
+      .queryValues(setAll, Object.entries(all).flat())
+      .pipe(Effect.tap(Effect.sync(() => ready.set(connection, session))), Effect.as(session))
+  }
+  return {
+    use: (work) => pool.use((connection) => Effect.flatMap(prepare(connection), work))
+  }
+}, LiveClock.withLive)
+
+/** The pools of a server, for as long as the scope lives. */
+export const make: (options: PostgresOptions) => Effect.Effect<Connections, SqlError, Scope.Scope> = Effect.fnUntraced(
+  function* (options) {
+    const timeout = Duration.toMillis(Duration.fromInputUnsafe(options.statementTimeout ?? "30 seconds"))
+    const common: Settings = { statement_timeout: `${timeout}`, idle_in_transaction_session_timeout: `${2 * timeout}` }
+    const hot = yield* makeSessions(
+      options,
+      { ...common, ...hotSettings },
+      { min: 0, max: options.hotConnections ?? 6 }
+    )
+    const calm = yield* makeSessions(options, common, { min: 0, max: options.calmConnections ?? 3 })
+    return { hot, calm }
+  }
+)
+
+/**
+ * Runs the work in a transaction, which is kept when it succeeds and rolled back when it fails. READ COMMITTED unless `mode` says
+ * otherwise. Uninterruptible: an answer that nobody waits for must not leave the outcome open.
+ */
+export const transaction = <A, E>(
+  session: Session,
+  work: Effect.Effect<A, E>,
+  mode: "" | "isolation level repeatable read, read only" = ""
+): Effect.Effect<A, E | SqlError> =>
+  Effect.uninterruptible(
+    session.run(mode === "" ? "begin" : `begin ${mode}`).pipe(
+      Effect.andThen(Effect.tapCause(work, () => Effect.ignore(session.run("rollback")))),
+      Effect.tap(() => session.run("commit"))
+    )
+  )
