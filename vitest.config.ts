@@ -5,6 +5,7 @@ export default defineConfig({
   ssr: { resolve: { conditions: ["jobwire:source", "node", "import", "default"] } },
   test: {
     include: ["packages/*/test/**/*.test.ts", "test/**/*.test.ts"],
+    globalSetup: ["test/support/postgres/global-setup.ts"],
     testTimeout: 30_000,
     // Hooks start processes, which takes long on a busy machine.
     hookTimeout: 60_000

@@ -1,0 +1,1 @@
+export * as PostgresJobStore from "./PostgresJobStore.ts"
