@@ -2,10 +2,9 @@
  * The PostgreSQL of a test run: the one that DATABASE_URL names, or one of our own from npm's binaries. The run gets a database to
  * itself, with Jobwire's schema in it, which goes with the run.
  */
-import { PostgresJobStore } from "@jobwire/server/postgres"
-import * as PgConnection from "@effect/sql-pg/PgConnection"
-import { Effect, Redacted } from "effect"
+import { spawnSync } from "node:child_process"
 import { randomBytes } from "node:crypto"
+import { fileURLToPath } from "node:url"
 import type { TestProject } from "vitest/node"
 import * as Cluster from "./Cluster.ts"
 
@@ -16,30 +15,26 @@ declare module "vitest" {
   }
 }
 
-const execute = (url: string, statement: string): Promise<unknown> =>
-  Effect.runPromise(
-    Effect.scoped(
-      Effect.flatMap(PgConnection.make({ url: Redacted.make(url) }), (connection) => connection.query(statement))
-    )
-  )
-
-const inDatabase = (url: string, database: string): string => {
-  const parsed = new URL(url)
-  parsed.pathname = `/${database}`
-  return parsed.href
+// In a process of its own: what vitest loads for a setup knows nothing of the condition that leads to sources.
+const run = (...parameters: ReadonlyArray<string>): void => {
+  const script = fileURLToPath(new URL("./database.ts", import.meta.url))
+  const { status, stderr } = spawnSync(process.execPath, ["--conditions=jobwire:source", script, ...parameters], {
+    encoding: "utf8"
+  })
+  if (status !== 0) throw new Error(`the database of the tests could not be made or dropped:\n${stderr}`)
 }
 
 export default async (project: TestProject): Promise<() => Promise<void>> => {
   const given = process.env["DATABASE_URL"]
   const cluster = given === undefined ? await Cluster.make() : undefined
   const server = cluster?.url ?? given ?? ""
-  const database = `jobwire_test_${randomBytes(6).toString("hex")}`
-  const url = inDatabase(server, database)
-  await execute(server, `create database ${database}`)
-  await Effect.runPromise(PostgresJobStore.migrate({ url: Redacted.make(url) }))
-  project.provide("postgresUrl", url)
+  const name = `jobwire_test_${randomBytes(6).toString("hex")}`
+  run("create", server, name)
+  const url = new URL(server)
+  url.pathname = `/${name}`
+  project.provide("postgresUrl", url.href)
   return async () => {
-    await execute(server, `drop database ${database} with (force)`)
+    run("drop", server, name)
     await cluster?.dispose()
   }
 }
