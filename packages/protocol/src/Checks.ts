@@ -88,6 +88,13 @@ export const list = <A>(
   return undefined
 }
 
+/** A value that none before it has had, by the `seen`, which it joins. `others` says whose that would be. */
+export const fresh = (field: string, value: string, seen: Set<string>, others: string): Refusal => {
+  if (seen.has(value)) return invalidArgument(field, `is ${JSON.stringify(value)}, as ${others} is`)
+  seen.add(value)
+  return undefined
+}
+
 const describe = (value: unknown): string => {
   switch (typeof value) {
     case "number":

@@ -1,5 +1,6 @@
 /** Taking a job, keeping the lease, and saying how the run ended. */
 import { Schema } from "effect"
+import { JobNotFoundError, JobStoreError, LockLostError } from "./Errors.ts"
 import { maybe } from "./Field.ts"
 import { FlowChildSpec } from "./Flow.ts"
 import { JobRecord } from "./Job.ts"
@@ -15,12 +16,37 @@ export const ClaimOptions = Schema.Struct({
 }).annotate({ identifier: "ClaimOptions" })
 export type ClaimOptions = typeof ClaimOptions.Type
 
+const emptiness = { nextRunAt: maybe(EpochMs), wakeToken: WakeToken }
+
 /** A job, or nothing: then when the next matching delayed job is due, and the token for `awaitWake`. */
 export const ClaimResult = Schema.Union([
   Schema.TaggedStruct("Claimed", { job: JobRecord }),
-  Schema.TaggedStruct("Empty", { nextRunAt: maybe(EpochMs), wakeToken: WakeToken })
+  Schema.TaggedStruct("Empty", emptiness)
 ]).annotate({ identifier: "ClaimResult" })
 export type ClaimResult = typeof ClaimResult.Type
+
+/** Like {@link ClaimOptions}, with the tokens of as many claims: different ones, at least one. */
+export const ClaimManyOptions = Schema.Struct({
+  queue: QueueName,
+  names: Schema.Array(JobName),
+  tokens: Schema.Array(LockToken),
+  lockDurationMs: DurationMs
+}).annotate({ identifier: "ClaimManyOptions" })
+export type ClaimManyOptions = typeof ClaimManyOptions.Type
+
+/** A job and the token that holds it. */
+export const ClaimedJob = Schema.Struct({ token: LockToken, job: JobRecord }).annotate({ identifier: "ClaimedJob" })
+export type ClaimedJob = typeof ClaimedJob.Type
+
+/**
+ * The jobs in the order of their tokens. `empty` is there when a token found nothing, and says what its claim would have
+ * said. Without it, fewer jobs than tokens mean that the answer was full: there may be more to claim.
+ */
+export const ClaimManyResult = Schema.Struct({
+  jobs: Schema.Array(ClaimedJob),
+  empty: maybe(Schema.Struct(emptiness))
+}).annotate({ identifier: "ClaimManyResult" })
+export type ClaimManyResult = typeof ClaimManyResult.Type
 
 /** How a run ended. The worker decides about retries and computes their delay; the store applies it. */
 export const AckOutcome = Schema.Union([
@@ -31,6 +57,22 @@ export const AckOutcome = Schema.Union([
   Schema.TaggedStruct("FanOut", { failFast: Schema.Boolean, children: Schema.Array(FlowChildSpec) })
 ]).annotate({ identifier: "AckOutcome" })
 export type AckOutcome = typeof AckOutcome.Type
+
+/** The end of one run among others: what `ack` takes. */
+export const Ack = Schema.Struct({ id: JobId, token: LockToken, outcome: AckOutcome }).annotate({ identifier: "Ack" })
+export type Ack = typeof Ack.Type
+
+/** What became of one ack among others: `Acked`, or the error that `ack` would have failed with. */
+export const AckResult = Schema.Union([
+  Schema.TaggedStruct("Acked", {}),
+  JobStoreError,
+  JobNotFoundError,
+  LockLostError
+]).annotate({ identifier: "AckResult" })
+export type AckResult = typeof AckResult.Type
+
+/** The result of an ack that was carried out, now or before. */
+export const acked: AckResult = { _tag: "Acked" }
 
 /** A claimed job and the token it was claimed with. */
 export const Lock = Schema.Struct({ id: JobId, token: LockToken }).annotate({ identifier: "Lock" })

@@ -7,7 +7,11 @@
  */
 import { Context, type Effect, type Option } from "effect"
 import type {
+  Ack,
   AckOutcome,
+  AckResult,
+  ClaimManyOptions,
+  ClaimManyResult,
   ClaimOptions,
   ClaimResult,
   ExtendLocksResult,
@@ -30,7 +34,7 @@ import type { JobCounts, ListOptions, ListResult } from "./List.ts"
 import type { JobId, JobName, LockToken, QueueName, ScheduleKey, WakeToken } from "./Scalars.ts"
 import type { ScheduleFilter, ScheduleRecord } from "./Schedule.ts"
 
-/** The 32 operations. Times and durations are milliseconds. */
+/** The 34 operations: effect-mq's 32, and two that do many at once. Times and durations are milliseconds. */
 export interface Service {
   /**
    * Puts a job in: `delayed` when `delayMs` is above 0, else `waiting`. An existing id, or a dedupe key that holds, changes
@@ -51,6 +55,13 @@ export interface Service {
   readonly claim: (options: ClaimOptions) => Effect.Effect<ClaimResult, JobStoreError>
 
   /**
+   * Claims once a token, in their order and in one atomic step, until a token finds nothing; `empty` then says what that claim
+   * would have said, and the tokens behind it are not used. Ends before the jobs pass the bytes of a page, with one at least:
+   * what does not fit is not claimed. Every job is held, and settled, under its own token.
+   */
+  readonly claimMany: (options: ClaimManyOptions) => Effect.Effect<ClaimManyResult, JobStoreError>
+
+  /**
    * Ends a run and writes its ledger entry. The same ack by the same token once more is a success that changes nothing;
    * another outcome is `LockLostError`. Complete and Fail win over a pending cancel; Retry and FanOut give way to it.
    */
@@ -59,6 +70,12 @@ export interface Service {
     token: LockToken,
     outcome: AckOutcome
   ) => Effect.Effect<void, JobStoreError | JobNotFoundError | LockLostError>
+
+  /**
+   * Many acks in order, each on its own: results by position, `Acked` or the error that `ack` would have failed with, also for
+   * an item that it would have refused. A failure of the call may leave some of them done; it can be made again.
+   */
+  readonly ackMany: (acks: ReadonlyArray<Ack>) => Effect.Effect<ReadonlyArray<AckResult>, JobStoreError>
 
   /** Gives a claimed job back to its place in line: no attempt spent, no ledger entry. A pending cancel is honoured. */
   readonly release: (

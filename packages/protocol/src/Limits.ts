@@ -24,8 +24,10 @@ export const LimitsSchema = Schema.Struct({
   exitBytes: Schema.Int,
   /** Bytes of a job's metadata, all entries together. */
   metadataBytes: Schema.Int,
-  /** Items in one batch: requests, locks, reports, children, names, queues, ids. */
+  /** Items in one batch: requests, acks, locks, reports, children, names, queues, ids. */
   batchLength: Schema.Int,
+  /** Tokens of one `claimMany`, and so the jobs that it gives at most. */
+  claimLength: Schema.Int,
   /** Bytes of all payloads and exits in one call that is atomic and so cannot be cut (fan-out, reports). */
   callBytes: Schema.Int,
   /** Rows of one page; a page also ends before its values pass `pageBytes`. */
@@ -50,6 +52,7 @@ export const defaults: Limits = {
   exitBytes: 1_048_576,
   metadataBytes: 16_384,
   batchLength: 10_000,
+  claimLength: 1000,
   callBytes: 8_388_608,
   pageLength: 1000,
   pageBytes: 4_194_304,

@@ -1,12 +1,16 @@
 /**
- * The 32 operations of a job store, each described once: its parameters in the order of the service's method, what it
+ * The 34 operations of a job store (effect-mq's 32, and two that do many at once), each described once: its parameters in the order of the service's method, what it
  * answers, which errors it has beside `JobStoreError`, the scope a caller needs, and what a second delivery does.
  *
  * The service, the RPC group, the handlers, the remote client and the documents are made from, or compared with, this table.
  */
 import { Schema } from "effect"
 import {
+  Ack,
   AckOutcome,
+  AckResult,
+  ClaimManyOptions,
+  ClaimManyResult,
   ClaimOptions,
   ClaimResult,
   ExtendLocksResult,
@@ -96,6 +100,12 @@ export const operations = {
     scope: "work",
     repeat: "remembered"
   }),
+  claimMany: operation({
+    parameters: [["options", ClaimManyOptions]],
+    success: ClaimManyResult,
+    scope: "work",
+    repeat: "remembered"
+  }),
   ack: operation({
     parameters: [
       ["id", JobId],
@@ -104,6 +114,12 @@ export const operations = {
     ],
     success: Schema.Void,
     error: LockErrors,
+    scope: "work",
+    repeat: "remembered"
+  }),
+  ackMany: operation({
+    parameters: [["acks", Schema.Array(Ack)]],
+    success: Schema.Array(AckResult),
     scope: "work",
     repeat: "remembered"
   }),

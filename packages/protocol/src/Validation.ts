@@ -3,7 +3,8 @@
  * writes, so all of them refuse the same things in the same words.
  */
 import { Cron, DateTime, Effect, Option, Result } from "effect"
-import type { AckOutcome } from "./Claim.ts"
+import { refusingEach } from "./AckRefusals.ts"
+import type { AckOutcome, ClaimManyOptions } from "./Claim.ts"
 import * as Check from "./Checks.ts"
 import type { Refusal } from "./Checks.ts"
 import type { EnqueueRequest } from "./Enqueue.ts"
@@ -123,17 +124,14 @@ const children = (field: string, specs: ReadonlyArray<FlowChildSpec>, limits: Li
   const seen = new Set<string>()
   return Check.firstOf(
     () =>
-      Check.list(field, specs, limits.batchLength, (at, spec) => {
-        if (seen.has(spec.childKey)) {
-          return invalidArgument(`${at}.childKey`, `is ${JSON.stringify(spec.childKey)}, as an earlier child's is`)
-        }
-        seen.add(spec.childKey)
-        return Check.firstOf(
+      Check.list(field, specs, limits.batchLength, (at, spec) =>
+        Check.firstOf(
+          () => Check.fresh(`${at}.childKey`, spec.childKey, seen, "an earlier child's"),
           () => key(`${at}.childKey`, spec.childKey, limits),
           () => key(`${at}.storeKey`, spec.storeKey, limits),
           () => requestWithId(`${at}.request`, spec.request, limits)
         )
-      }),
+      ),
     () =>
       totalBytes(
         field,
@@ -204,6 +202,26 @@ const schedule = (field: string, value: ScheduleRecord, limits: Limits): Refusal
     () => Check.moment(`${field}.nextRunAt`, value.nextRunAt)
   )
 
+// What a claim and many of them have in common.
+const claims = (field: string, value: Omit<ClaimManyOptions, "tokens">, limits: Limits): Refusal =>
+  Check.firstOf(
+    () => name(`${field}.queue`, value.queue, limits),
+    () => Check.list(`${field}.names`, value.names, limits.batchLength, (at, each) => name(at, each, limits)),
+    () => Check.duration(`${field}.lockDurationMs`, value.lockDurationMs, limits.durationMs, 0)
+  )
+
+const tokens = (field: string, values: ReadonlyArray<string>, limits: Limits): Refusal => {
+  const seen = new Set<string>()
+  const refusal = Check.list(field, values, limits.claimLength, (at, value) =>
+    Check.firstOf(
+      () => token(at, value, limits),
+      () => Check.fresh(at, value, seen, "an earlier token")
+    )
+  )
+  if (refusal !== undefined || values.length > 0) return refusal
+  return invalidArgument(field, "must have at least one token, one for each job that is wanted")
+}
+
 type Validators = {
   readonly [Name in OperationName]: (limits: Limits, ...args: Arguments<Name>) => Refusal
 }
@@ -218,10 +236,13 @@ const validators: Validators = {
     Check.list("requests", requests, limits.batchLength, (at, value) => request(at, value, limits)),
   claim: (limits, options) =>
     Check.firstOf(
-      () => name("options.queue", options.queue, limits),
-      () => Check.list("options.names", options.names, limits.batchLength, (at, value) => name(at, value, limits)),
-      () => token("options.token", options.token, limits),
-      () => Check.duration("options.lockDurationMs", options.lockDurationMs, limits.durationMs, 0)
+      () => claims("options", options, limits),
+      () => token("options.token", options.token, limits)
+    ),
+  claimMany: (limits, options) =>
+    Check.firstOf(
+      () => claims("options", options, limits),
+      () => tokens("options.tokens", options.tokens, limits)
     ),
   ack: (limits, jobId, lockToken, value) =>
     Check.firstOf(
@@ -229,6 +250,8 @@ const validators: Validators = {
       () => token("token", lockToken, limits),
       () => outcome("outcome", value, limits)
     ),
+  // An ack that is bad refuses itself and not the call: see `validated`.
+  ackMany: (limits, acks) => Check.list("acks", acks, limits.batchLength, nothing),
   release: (limits, jobId, lockToken) =>
     Check.firstOf(
       () => id("id", jobId, limits),
@@ -356,9 +379,14 @@ const validatedServices = new WeakMap<Service, Limits>()
 export const validated = (service: Service, limits: Limits): Service => {
   if (validatedServices.get(service) === limits) return service
   const checked: Record<string, (...args: Array<unknown>) => Effect.Effect<unknown, unknown>> = {}
+  const ackMany = refusingEach(service.ackMany, (ack) =>
+    inspected("ack", () => validate("ack", [ack.id, ack.token, ack.outcome], limits))
+  )
   for (const operation of operationNames) {
     // The table pairs each operation with its own arguments, which the loop cannot tell the compiler.
-    const run = service[operation] as (...args: Array<unknown>) => Effect.Effect<unknown, unknown>
+    const run = (operation === "ackMany" ? ackMany : service[operation]) as (
+      ...args: Array<unknown>
+    ) => Effect.Effect<unknown, unknown>
     const check = validators[operation] as (limits: Limits, ...args: Array<unknown>) => Refusal
     checked[operation] = (...args) => {
       const refusal = inspected(operation, () => check(limits, ...args))

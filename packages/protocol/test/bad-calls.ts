@@ -115,6 +115,14 @@ const claims = (fields: Partial<Arguments<"claim">[0]>, field: string, reason?: 
     reason
   )
 
+const manyClaims = (fields: Partial<Arguments<"claimMany">[0]>, field: string, reason?: Reason) =>
+  bad(
+    "claimMany",
+    [{ queue: "queue", names: ["job"], tokens: ["token"], lockDurationMs: 1, ...fields }],
+    `options.${field}`,
+    reason
+  )
+
 const acks = (outcome: Arguments<"ack">[2], field: string, reason?: Reason) =>
   bad("ack", ["id", "token", outcome], `outcome.${field}`, reason)
 
@@ -131,6 +139,13 @@ const badLeases: ReadonlyArray<Bad> = [
   claims({ names: many("job") }, "names", "LimitExceeded"),
   claims({ lockDurationMs: -1 }, "lockDurationMs"),
   claims({ lockDurationMs: Infinity }, "lockDurationMs"),
+  manyClaims({ queue: "" }, "queue"),
+  manyClaims({ names: ["job", ""] }, "names[1]"),
+  manyClaims({ lockDurationMs: -1 }, "lockDurationMs"),
+  ...badStrings(defaults.tokenLength, (token, reason) => manyClaims({ tokens: ["t", token] }, "tokens[1]", reason)),
+  manyClaims({ tokens: [] }, "tokens"),
+  manyClaims({ tokens: ["t", "u", "t"] }, "tokens[2]"),
+  manyClaims({ tokens: Array.from({ length: defaults.claimLength + 1 }, (_, n) => `${n}`) }, "tokens", "LimitExceeded"),
   ...badStrings(defaults.tokenLength, (token, reason) =>
     bad("ack", ["id", token, { _tag: "Cancelled" }], "token", reason)
   ),
@@ -151,6 +166,7 @@ const badLeases: ReadonlyArray<Bad> = [
     "children",
     "LimitExceeded"
   ),
+  bad("ackMany", [many({ id: "id", token: "t", outcome: { _tag: "Cancelled" } })], "acks", "LimitExceeded"),
   bad("release", ["", "token"], "id"),
   bad("release", ["id", ""], "token"),
   bad("extendLocks", [[{ id: "id", token: "" }], 1], "locks[0].token"),

@@ -63,6 +63,12 @@ const calls: Partial<Record<keyof Limits.Limits, (size: number, limits: Limits.L
   metadataBytes: (size, limits) =>
     check("enqueue", [{ ...request, metadata: { k: "x".repeat(size - '{"k":""}'.length) } }], limits),
   batchLength: (size, limits) => check("enqueueMany", [Array.from({ length: size }, () => request)], limits),
+  claimLength: (size, limits) =>
+    check(
+      "claimMany",
+      [{ queue: "q", names: [], tokens: Array.from({ length: size }, (_, n) => `${n}`), lockDurationMs: 1 }],
+      limits
+    ),
   callBytes: (size, limits) => check("recordChildResults", [[report("x".repeat(size - 5)), report("x")]], limits),
   durationMs: (size, limits) => check("extendLocks", [[], size], limits)
 }

@@ -3,7 +3,10 @@ import {
   type Arguments,
   EnqueueRequest,
   type FlowChildSpec,
+  JobNotFoundError,
   type JobRecord,
+  JobStoreError,
+  LockLostError,
   type OperationName,
   type ScheduleRecord,
   type Success
@@ -168,6 +171,23 @@ export const samples: {
       { _tag: "Empty", nextRunAt: 0, wakeToken: "w" }
     ]
   },
+  claimMany: {
+    calls: [
+      [{ queue: "queue", names: ["job"], tokens: ["t"], lockDurationMs: 0 }],
+      [{ queue: "queue", names: [], tokens: ["t", "u"], lockDurationMs: 0.5 }]
+    ],
+    answers: [
+      { jobs: [], empty: { nextRunAt: undefined, wakeToken: "w" } },
+      { jobs: [{ token: "t", job: settled }], empty: { nextRunAt: 0, wakeToken: "w" } },
+      {
+        jobs: [
+          { token: "t", job: record },
+          { token: "u", job: settled }
+        ],
+        empty: undefined
+      }
+    ]
+  },
   ack: {
     calls: [
       ["id", "t", { _tag: "Complete", exit: undefined }],
@@ -179,6 +199,27 @@ export const samples: {
       ["id", "t", { _tag: "FanOut", failFast: false, children: [] }]
     ],
     answers: [undefined]
+  },
+  ackMany: {
+    calls: [
+      [[]],
+      [
+        [
+          { id: "id", token: "t", outcome: { _tag: "Complete", exit: null } },
+          { id: "id", token: "u", outcome: { _tag: "Retry", delayMs: 1, exit: undefined } },
+          { id: "p", token: "t", outcome: { _tag: "FanOut", failFast: false, children: [child] } }
+        ]
+      ]
+    ],
+    answers: [
+      [],
+      [
+        { _tag: "Acked" },
+        new LockLostError({ jobId: "id" }),
+        new JobNotFoundError({ jobId: "id" }),
+        new JobStoreError({ message: "m", reason: { _tag: "LimitExceeded", field: "f", limit: 1, size: 2 } })
+      ]
+    ]
   },
   release: { calls: [["id", "t"]], answers: [undefined] },
   extendLocks: {

@@ -1,5 +1,13 @@
 import { assert, describe, it } from "@effect/vitest"
-import { type EnqueueRequest, type JobStore, Limits, operationNames, Validation } from "@jobwire/protocol"
+import {
+  type Ack,
+  type EnqueueRequest,
+  type JobStore,
+  Limits,
+  LockLostError,
+  operationNames,
+  Validation
+} from "@jobwire/protocol"
 import { Effect } from "effect"
 import { badCalls } from "./bad-calls.ts"
 import { plain, samples } from "./samples.ts"
@@ -97,6 +105,48 @@ describe("validated", () => {
         assert.strictEqual(error.reason._tag, "InvalidArgument")
       }
       assert.deepStrictEqual(calls, [])
+    })
+  )
+
+  it.effect("refuses the acks of a call one by one, each in its place and in the words of ack", () =>
+    Effect.gen(function* () {
+      const reached: Array<ReadonlyArray<string>> = []
+      const { service } = counting()
+      const checked = Validation.validated(
+        {
+          ...service,
+          ackMany: (acks) =>
+            Effect.sync(() => {
+              reached.push(acks.map(({ id }) => id))
+              return acks.map(({ id }) => new LockLostError({ jobId: id }))
+            })
+        },
+        defaults
+      )
+      const outcome = { _tag: "Complete", exit: 1 } as const
+      // A caller without types may send anything.
+      const shapeless: Ack = JSON.parse("null")
+      const results = yield* checked.ackMany([
+        { id: "a", token: "t", outcome },
+        { id: "", token: "t", outcome },
+        { id: "b", token: "t", outcome },
+        { id: "c", token: "t", outcome: { _tag: "Fail", exit: [Number.NaN] } },
+        shapeless,
+        { id: "d", token: "t", outcome }
+      ])
+      assert.deepStrictEqual(
+        results.map((result) =>
+          result._tag === "LockLostError"
+            ? result.jobId
+            : result._tag === "JobStoreError" && "field" in result.reason
+              ? result.reason.field
+              : result._tag
+        ),
+        ["a", "id", "b", "outcome.exit[0]", "ack", "d"]
+      )
+      assert.deepStrictEqual(reached, [["a", "b", "d"]])
+      assert.lengthOf(yield* checked.ackMany([shapeless]), 1)
+      assert.lengthOf(reached, 1)
     })
   )
 

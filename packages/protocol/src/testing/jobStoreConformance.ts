@@ -2,9 +2,13 @@ import { describe } from "@effect/vitest"
 import type { Layer } from "effect"
 import type { JobStore } from "../JobStore.ts"
 import { ack } from "./ack.ts"
+import { ackMany } from "./ackMany.ts"
 import { ackReplay } from "./ackReplay.ts"
 import { cancel } from "./cancel.ts"
 import { claim } from "./claim.ts"
+import { claimMany } from "./claimMany.ts"
+import { claimManyBounds } from "./claimManyBounds.ts"
+import { claimManyReplay } from "./claimManyReplay.ts"
 import { claimReplay } from "./claimReplay.ts"
 import { concurrency } from "./concurrency.ts"
 import { counts } from "./counts.ts"
@@ -51,8 +55,12 @@ const concerns: ReadonlyArray<(test: Test) => void> = [
   dedupeReplace,
   claim,
   claimReplay,
+  claimMany,
+  claimManyReplay,
+  claimManyBounds,
   ack,
   ackReplay,
+  ackMany,
   release,
   leases,
   stalls,

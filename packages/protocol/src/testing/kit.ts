@@ -8,9 +8,9 @@
 import { assert, it } from "@effect/vitest"
 import { Cause, Effect, Exit, type Fiber, type Layer, Option, type Scope } from "effect"
 import { TestClock } from "effect/testing"
-import type { AckOutcome, ClaimOptions, ClaimResult } from "../Claim.ts"
+import type { Ack, AckOutcome, AckResult, ClaimManyOptions, ClaimOptions, ClaimResult } from "../Claim.ts"
 import { EnqueueRequest } from "../Enqueue.ts"
-import type { JobStoreError, JobStoreErrorReason } from "../Errors.ts"
+import type { JobNotFoundError, JobStoreError, JobStoreErrorReason, LockLostError } from "../Errors.ts"
 import type { AttemptRecord, JobRecord, TerminalState } from "../Job.ts"
 import * as JobStore from "../JobStore.ts"
 import type { DedupePolicy } from "../Policy.ts"
@@ -74,6 +74,18 @@ export const claimOptions = (fields?: Partial<ClaimOptions>): ClaimOptions => ({
   ...fields
 })
 
+/** Options of many claims, with three tokens that were never used. */
+export const claimManyOptions = (fields?: Partial<ClaimManyOptions>): ClaimManyOptions => ({
+  queue,
+  names: [name],
+  tokens: tokens(3),
+  lockDurationMs: 30_000,
+  ...fields
+})
+
+/** So many tokens that were never used. */
+export const tokens = (length: number): ReadonlyArray<string> => Array.from({ length }, () => unique("token"))
+
 /** Ways to end a run. */
 export const complete = (exit?: unknown): AckOutcome => ({ _tag: "Complete", exit })
 export const fail = (exit?: unknown): AckOutcome => ({ _tag: "Fail", exit })
@@ -123,6 +135,49 @@ export const takeAll = Effect.fnUntraced(function* (store: Store, fields?: Parti
     ids.push(result.job.id)
   }
 })
+
+/** Claims by many tokens at once, and gives what they hold; the whole answer is beside. */
+export const takeMany = Effect.fnUntraced(function* (store: Store, fields?: Partial<ClaimManyOptions>) {
+  const answer = yield* store.claimMany(claimManyOptions(fields))
+  const held = answer.jobs.map(({ job, token }): Held => ({ id: job.id, token, job }))
+  return { held, ids: held.map(({ id }) => id), empty: answer.empty, answer }
+})
+
+/** An ack by the token that holds the job. */
+export const ackOf = ({ id, token }: Held, outcome: AckOutcome = complete()): Ack => ({ id, token, outcome })
+
+/** An ack that is made beside another one, and succeeds or fails as its result says. */
+export const ackBeside = (
+  store: Store,
+  id: string,
+  token: string,
+  outcome: AckOutcome
+): Effect.Effect<void, JobStoreError | JobNotFoundError | LockLostError> =>
+  Effect.flatMap(
+    store.ackMany([
+      { id: "nobody's", token, outcome: cancelled },
+      { id, token, outcome }
+    ]),
+    ([, result]) =>
+      result === undefined
+        ? Effect.die("ackMany gave no result for its second ack")
+        : result._tag === "Acked"
+          ? Effect.void
+          : Effect.fail(result)
+  )
+
+/** Results of acks in short: the tags, and of an error which job or field it names. */
+export const brief = (results: ReadonlyArray<AckResult>): ReadonlyArray<string> =>
+  results.map((result) => {
+    switch (result._tag) {
+      case "Acked":
+        return "Acked"
+      case "JobStoreError":
+        return `${result.reason._tag}${"field" in result.reason ? ` ${result.reason.field}` : ""}`
+      default:
+        return `${result._tag} ${result.jobId}`
+    }
+  })
 
 /** Enqueues a job and claims it. The queue must hold no other. */
 export const addAndTake = Effect.fnUntraced(function* (

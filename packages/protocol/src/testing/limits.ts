@@ -7,7 +7,7 @@ import * as Kit from "./kit.ts"
 import { durationPlaces, mostDuration } from "./numberPlaces.ts"
 import { textPlaces } from "./textPlaces.ts"
 import { metadataPlaces, valuePlaces } from "./valuePlaces.ts"
-import { byOperation, over, type Place, refusesOver, takes, trial } from "./world.ts"
+import { byOperation, over, type Place, refusesOver, takes, trial, waysToAck } from "./world.ts"
 
 const { batchLength, callBytes, metadataBytes, payloadBytes } = Limits.defaults
 
@@ -124,10 +124,21 @@ const listPlaces: ReadonlyArray<Place<number>> = [
     call: (store, _world, length) => store.claim(Kit.claimOptions({ names: many(length, (n) => `name-${n}`) }))
   },
   {
-    operation: "ack",
+    operation: "claimMany",
+    field: "options.names",
+    call: (store, _world, length) => store.claimMany(Kit.claimManyOptions({ names: many(length, (n) => `name-${n}`) }))
+  },
+  ...waysToAck.map(({ ack, operation }): Place<number> => ({
+    operation,
     field: "outcome.children",
     call: (store, { held }, length) =>
-      store.ack(held.id, held.token, fanOut(many(length, (n) => child(held.id, `key-${n}`))))
+      ack(store, held.id, held.token, fanOut(many(length, (n) => child(held.id, `key-${n}`))))
+  })),
+  {
+    operation: "ackMany",
+    field: "acks",
+    call: (store, _world, length) =>
+      store.ackMany(many(length, (n) => ({ id: `id-${n}`, token: "t", outcome: Kit.cancelled })))
   },
   {
     operation: "extendLocks",
@@ -168,16 +179,14 @@ const listPlaces: ReadonlyArray<Place<number>> = [
 
 /** The arguments of a call that cannot be cut, by the bytes of all their values together. */
 const callPlaces: ReadonlyArray<Place<number>> = [
-  {
-    operation: "ack",
+  ...waysToAck.map(({ ack, operation }): Place<number> => ({
+    operation,
     field: "outcome.children",
-    call: (store, { held }, size) =>
-      store.ack(
-        held.id,
-        held.token,
-        fanOut(valuesOf(size).map((payload, n) => child(held.id, `key-${n}`, { payload })))
-      )
-  },
+    call: (store, { held }, size) => {
+      const children = valuesOf(size).map((payload, n) => child(held.id, `key-${n}`, { payload }))
+      return ack(store, held.id, held.token, fanOut(children))
+    }
+  })),
   {
     operation: "recordChildResults",
     field: "reports",

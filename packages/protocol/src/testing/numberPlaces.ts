@@ -2,7 +2,7 @@
 import * as Limits from "../Limits.ts"
 import { keep, dedupe, inRequests, inSchedule, link, shared } from "./requestPlaces.ts"
 import * as Kit from "./kit.ts"
-import type { Call, Place } from "./world.ts"
+import { type Call, type Place, waysToAck } from "./world.ts"
 
 /** An argument that takes a number. */
 export interface NumberPlace extends Place<number> {
@@ -41,11 +41,19 @@ export const durationPlaces: ReadonlyArray<NumberPlace> = [
   ),
   ...atLeast(
     0,
+    place("claimMany", "options.lockDurationMs", (store, _world, lockDurationMs) =>
+      store.claimMany(Kit.claimManyOptions({ queue: "none", lockDurationMs }))
+    )
+  ),
+  ...atLeast(
+    0,
     place("extendLocks", "durationMs", (store, { held }, ms) => store.extendLocks([held], ms))
   ),
   ...atLeast(
     undefined,
-    place("ack", "outcome.delayMs", (store, { held }, ms) => store.ack(held.id, held.token, Kit.again(ms)))
+    waysToAck.flatMap(({ ack, operation }) =>
+      place(operation, "outcome.delayMs", (store, { held }, ms) => ack(store, held.id, held.token, Kit.again(ms)))
+    )
   ),
   ...atLeast(
     undefined,

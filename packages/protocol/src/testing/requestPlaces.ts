@@ -5,7 +5,7 @@ import type { ScheduleRecord } from "../Schedule.ts"
 import { child, fanOut, parentLink } from "./flowKit.ts"
 import * as Kit from "./kit.ts"
 import { schedule } from "./schedules.ts"
-import type { Call, Place } from "./world.ts"
+import { type Call, type Place, waysToAck } from "./world.ts"
 
 /** A field of a request: its name below the request, and how to set it. */
 export interface RequestField<A> {
@@ -34,20 +34,20 @@ const takers: ReadonlyArray<{
     call: (fields) => (store, world) =>
       store.tickSchedule(world.schedule, Kit.start, Kit.start + 1, { ...Kit.request({ id: "tick" }), ...fields })
   },
-  {
-    operation: "ack",
+  ...waysToAck.map(({ ack, operation }) => ({
+    operation,
     at: "outcome.children[1].request",
     call:
-      (fields) =>
+      (fields: Partial<EnqueueRequest>): Call<unknown> =>
       (store, { held }) => {
         const spec = child(held.id, "y")
         const children = [child(held.id, "x"), { ...spec, request: { ...spec.request, ...fields } }]
-        return store.ack(held.id, held.token, fanOut(children))
+        return ack(store, held.id, held.token, fanOut(children))
       }
-  }
+  }))
 ]
 
-/** The places of one field of a request in the four operations that take requests. */
+/** The places of one field of a request in the operations that take requests. */
 export const inRequests = <A>({ name, set }: RequestField<A>): ReadonlyArray<Place<A>> =>
   takers.map(({ at, call, operation }) => ({
     operation,

@@ -3,7 +3,7 @@ import * as Limits from "../Limits.ts"
 import { child, fanOut, report } from "./flowKit.ts"
 import * as Kit from "./kit.ts"
 import { dedupe, inRequests, inSchedule, link, type RequestField } from "./requestPlaces.ts"
-import type { Call, Place } from "./world.ts"
+import { type Call, type Place, waysToAck } from "./world.ts"
 
 /** An argument that takes a text. */
 export interface TextPlace extends Place<string> {
@@ -63,8 +63,19 @@ const work: ReadonlyArray<TextPlace> = [
   place("claim", "options.token", tokenLength, (store, _world, token) =>
     store.claim(Kit.claimOptions({ queue: "none", token }))
   ),
-  place("ack", "id", idLength, (store, { held }, id) => store.ack(id, held.token, Kit.complete())),
-  place("ack", "token", tokenLength, (store, { held }, token) => store.ack(held.id, token, Kit.complete())),
+  place("claimMany", "options.queue", nameLength, (store, _world, queue) =>
+    store.claimMany(Kit.claimManyOptions({ queue }))
+  ),
+  place("claimMany", "options.names[1]", nameLength, (store, _world, name) =>
+    store.claimMany(Kit.claimManyOptions({ queue: "none", names: [Kit.name, name] }))
+  ),
+  place("claimMany", "options.tokens[1]", tokenLength, (store, _world, token) =>
+    store.claimMany(Kit.claimManyOptions({ queue: "none", tokens: ["token", token] }))
+  ),
+  ...waysToAck.flatMap(({ ack, operation }) => [
+    place(operation, "id", idLength, (store, { held }, id) => ack(store, id, held.token, Kit.complete())),
+    place(operation, "token", tokenLength, (store, { held }, token) => ack(store, held.id, token, Kit.complete()))
+  ]),
   place("release", "id", idLength, (store, { held }, id) => store.release(id, held.token)),
   place("release", "token", tokenLength, (store, { held }, token) => store.release(held.id, token)),
   place("extendLocks", "locks[1].id", idLength, (store, { held }, id) =>
@@ -119,12 +130,14 @@ const schedules: ReadonlyArray<TextPlace> = [
 ]
 
 const flows: ReadonlyArray<TextPlace> = [
-  place("ack", "outcome.children[0].childKey", keyLength, (store, { held }, childKey) =>
-    store.ack(held.id, held.token, fanOut([{ ...child(held.id, "x"), childKey }]))
-  ),
-  place("ack", "outcome.children[0].storeKey", keyLength, (store, { held }, storeKey) =>
-    store.ack(held.id, held.token, fanOut([{ ...child(held.id, "x"), storeKey }]))
-  ),
+  ...waysToAck.flatMap(({ ack, operation }) => [
+    place(operation, "outcome.children[0].childKey", keyLength, (store, { held }, childKey) =>
+      ack(store, held.id, held.token, fanOut([{ ...child(held.id, "x"), childKey }]))
+    ),
+    place(operation, "outcome.children[0].storeKey", keyLength, (store, { held }, storeKey) =>
+      ack(store, held.id, held.token, fanOut([{ ...child(held.id, "x"), storeKey }]))
+    )
+  ]),
   place("recordChildResults", "reports[1].flowId", idLength, (store, { parent }, flowId) =>
     store.recordChildResults([report(parent, "a", "completed"), report(flowId, "b", "completed")])
   ),

@@ -3,7 +3,7 @@ import * as Limits from "../Limits.ts"
 import { report } from "./flowKit.ts"
 import * as Kit from "./kit.ts"
 import { shared } from "./requestPlaces.ts"
-import type { Place } from "./world.ts"
+import { type Place, waysToAck } from "./world.ts"
 
 /** An argument that takes a JSON value of at most `limit` bytes. */
 export interface ValuePlace extends Place<unknown> {
@@ -11,12 +11,14 @@ export interface ValuePlace extends Place<unknown> {
 }
 
 const exits: ReadonlyArray<Place<unknown>> = [
-  ...([Kit.complete, Kit.fail, (exit: unknown) => Kit.again(0, exit)] as const).map((outcome) => ({
-    operation: `ack ${outcome(undefined)._tag}`,
-    field: "outcome.exit",
-    call: (store: Kit.Store, { held }: { readonly held: Kit.Held }, exit: unknown) =>
-      store.ack(held.id, held.token, outcome(exit))
-  })),
+  ...waysToAck.flatMap(({ ack, operation }) =>
+    ([Kit.complete, Kit.fail, (exit: unknown) => Kit.again(0, exit)] as const).map((outcome) => ({
+      operation: `${operation} ${outcome(undefined)._tag}`,
+      field: "outcome.exit",
+      call: (store: Kit.Store, { held }: { readonly held: Kit.Held }, exit: unknown) =>
+        ack(store, held.id, held.token, outcome(exit))
+    }))
+  ),
   {
     operation: "recordChildResults",
     field: "reports[1].exit",

@@ -77,6 +77,12 @@ export interface Place<A> {
   readonly call: Call<A>
 }
 
+/** The two ways to end a run; what is wrong with one ack, both say alike. */
+export const waysToAck = [
+  { operation: "ack", ack: (store: Kit.Store, ...args: Parameters<Kit.Store["ack"]>) => store.ack(...args) },
+  { operation: "ackMany", ack: Kit.ackBeside }
+] as const
+
 /** A value at a place, and the name by which its refusal calls it: that of the place unless given. */
 export interface Trial {
   readonly what: string

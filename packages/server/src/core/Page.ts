@@ -12,16 +12,32 @@ export interface PageLimits {
   readonly bytes: number
 }
 
-/**
- * Takes from the rows until the page has its length, or the next row would make it pass its bytes. The first row is taken
- * whatever its size, so that every page gets on.
- */
-export const takePage = <A>(rows: Iterable<A>, limits: PageLimits, size: (row: A) => number): Page<A> => {
-  const items: Array<A> = []
+/** What is left of a page. */
+export interface Room {
+  /** Whether a row of so many bytes still fits; then it takes its room. The first one always fits, so that every page gets on. */
+  readonly takes: (bytes: number) => boolean
+}
+
+/** An empty page. */
+export const makeRoom = (limits: PageLimits): Room => {
+  let length = 0
   let bytes = 0
+  return {
+    takes: (more) => {
+      if (length >= limits.length || (length > 0 && bytes + more > limits.bytes)) return false
+      length += 1
+      bytes += more
+      return true
+    }
+  }
+}
+
+/** Takes from the rows until one does not fit on the page. */
+export const takePage = <A>(rows: Iterable<A>, limits: PageLimits, size: (row: A) => number): Page<A> => {
+  const room = makeRoom(limits)
+  const items: Array<A> = []
   for (const row of rows) {
-    bytes += size(row)
-    if (items.length >= limits.length || (items.length > 0 && bytes > limits.bytes)) return { items, more: true }
+    if (!room.takes(size(row))) return { items, more: true }
     items.push(row)
   }
   return { items, more: false }

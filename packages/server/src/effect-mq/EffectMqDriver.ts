@@ -11,7 +11,6 @@ import {
   JobNotFoundError,
   JobRecord,
   type JobStore as Ours,
-  Json,
   type Limits,
   type ListOptions,
   LockLostError,
@@ -24,7 +23,8 @@ import { Effect, Option } from "effect"
 import type { JobStore as Theirs } from "effect-mq"
 import * as Cursors from "./Cursors.ts"
 import { logFault, type OurError, refuseUnsupportedOrder, toOurError } from "./Errors.ts"
-import { fitting } from "./Pages.ts"
+import { ackMany, claimMany } from "./Many.ts"
+import { fitting, jobBytes, valueBytes } from "./Pages.ts"
 import { type Claims, fingerprint, makeRuns, type Runs } from "./Runs.ts"
 import { makeWakeTokens, type WakeTokens } from "./WakeTokens.ts"
 
@@ -74,12 +74,19 @@ const producing = (
 const working = (
   store: Theirs.Service,
   runs: Runs,
+  limits: Limits.Limits,
   origin: string
-): Methods<"claim" | "ack" | "release" | "extendLocks" | "recoverStalled" | "awaitWake"> => {
+): Methods<"claim" | "claimMany" | "ack" | "ackMany" | "release" | "extendLocks" | "recoverStalled" | "awaitWake"> => {
   const wakeTokens = makeWakeTokens(origin)
+  const claim: Ours.Service["claim"] = (options) =>
+    runs.withToken(options.token, (claims) => claimOnce(store, runs, wakeTokens, claims, options))
+  const ack: Ours.Service["ack"] = (id, token, outcome) =>
+    runs.withToken(token, () => ackOnce(store, runs, id, token, outcome))
   return {
-    claim: (options) => runs.withToken(options.token, (claims) => claimOnce(store, runs, wakeTokens, claims, options)),
-    ack: (id, token, outcome) => runs.withToken(token, () => ackOnce(store, runs, id, token, outcome)),
+    claim,
+    claimMany: claimMany(claim, limits),
+    ack,
+    ackMany: ackMany(ack),
     release: (id, token) =>
       runs.withToken(token, (claims) =>
         Effect.tap(run("release", store.release(branded(id), token)), () => Effect.sync(() => giveUp(claims, id)))
@@ -164,16 +171,13 @@ const looking = (
   pausedQueues: () => run("pausedQueues", store.pausedQueues())
 })
 
-const valueBytes = (...values: ReadonlyArray<unknown>): number =>
-  values.reduce<number>((sum, value) => sum + Json.byteLength(value), 0)
-
 const listPage = Effect.fnUntraced(function* (store: Theirs.Service, limits: Limits.Limits, options: ListOptions) {
   const cursor = yield* Cursors.toTheirs(options)
   const page = yield* fitting(
     options.limit ?? 50,
     limits,
     (limit) => refuseUnsupportedOrder(run("list", store.list(branded({ ...options, cursor, limit })))),
-    (page) => valueBytes(...page.items.map((job) => [job.payload, job.exit, job.metadata]))
+    (page) => page.items.reduce((sum, job) => sum + jobBytes(job), 0)
   )
   return {
     items: page.items.map(toJob),
@@ -253,7 +257,7 @@ export const make = (store: Theirs.Service, limits: Limits.Limits, origin: strin
   return Validation.validated(
     {
       ...producing(store, runs),
-      ...working(store, runs, origin),
+      ...working(store, runs, limits, origin),
       ...looking(store, limits),
       ...scheduling(store, runs),
       ...flowing(store, limits)

@@ -105,12 +105,44 @@ const claimAndAck = command("claim and ack", fc.record({ queue, token, outcome }
   )
 )
 
+const tokens = fc.uniqueArray(token, { minLength: 1 })
+
+// Wake tokens name the store that gave them, so they are left out.
+const takeMany = (store: JobStore.Service, options: { queue: string; names: Array<string>; tokens: Array<string> }) =>
+  Effect.map(store.claimMany({ ...options, lockDurationMs: 10 }), ({ empty, jobs }) => ({
+    jobs,
+    isEmpty: empty !== undefined,
+    nextRunAt: empty?.nextRunAt
+  }))
+
+// There may be more outcomes than jobs: then some are acked twice.
+const claimAndAckMany = command(
+  "claim and ack many",
+  fc.record({ queue, tokens, outcomes: fc.array(outcome, { minLength: 1, maxLength: 5 }) }),
+  (store, { outcomes, queue, tokens }) =>
+    Effect.flatMap(takeMany(store, { queue, names: ["n1", "n2"], tokens }), ({ jobs, ...taken }) =>
+      Effect.map(
+        store.ackMany(
+          outcomes.flatMap((outcome, index) =>
+            jobs.slice(index % 3, (index % 3) + 1).map(({ job, token }) => ({ id: job.id, token, outcome }))
+          )
+        ),
+        (results) => ({ jobs, ...taken, results })
+      )
+    )
+)
+
 /** Any call. */
 export const anyCommand: fc.Arbitrary<Command> = fc.oneof(
   { weight: 4, arbitrary: command("enqueue", request, (store, value) => store.enqueue(value)) },
   command("enqueueMany", fc.array(request, { maxLength: 4 }), (store, values) => store.enqueueMany(values)),
   { weight: 2, arbitrary: claim },
   { weight: 5, arbitrary: claimAndAck },
+  command("claimMany", fc.record({ queue, names: fc.subarray(["n1", "n2"]), tokens }), takeMany),
+  { weight: 3, arbitrary: claimAndAckMany },
+  command("ackMany", fc.array(fc.record({ id, token, outcome }), { maxLength: 4 }), (store, acks) =>
+    store.ackMany(acks)
+  ),
   command("ack", fc.tuple(position, token, outcome), (store, [at, token, outcome]) =>
     onJob(store, at, (id) => store.ack(id, token, outcome))
   ),

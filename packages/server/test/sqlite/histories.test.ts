@@ -1,4 +1,5 @@
 /** Random histories on SQLite: the invariants of every store, and the same answers as the store in memory. */
+import { type JobStore, Limits } from "@jobwire/protocol"
 import { Effect, type Exit, type Scope } from "effect"
 import { TestClock } from "effect/testing"
 import * as fc from "fast-check"
@@ -7,6 +8,7 @@ import { assert, describe } from "vitest"
 import * as EmbeddedJobStore from "../../src/drivers/embedded/EmbeddedJobStore.ts"
 import type { Storage } from "../../src/drivers/embedded/Storage.ts"
 import * as MemoryJobStore from "../../src/drivers/memory/MemoryJobStore.ts"
+import { ackMany, claimMany } from "../../src/effect-mq/Many.ts"
 import { property } from "../core/support/property.ts"
 import { anyCommand, type Command } from "../embedded/commands.ts"
 import { histories } from "../embedded/histories.ts"
@@ -29,9 +31,19 @@ const counting = () => {
 const withoutToken = (answer: unknown): unknown =>
   typeof answer === "object" && answer !== null && "wakeToken" in answer ? { ...answer, wakeToken: "" } : answer
 
+// One by one: whatever is done to many must end as if it were done to each.
+const memoryStore = Effect.map(
+  Effect.suspend(() => MemoryJobStore.make(counting())),
+  (store): JobStore.Service => ({
+    ...store,
+    claimMany: claimMany(store.claim, Limits.defaults),
+    ackMany: ackMany(store.ack)
+  })
+)
+
 const compare = Effect.fnUntraced(function* (db: DatabaseSync, storage: Storage, commands: ReadonlyArray<Command>) {
   const sqlite = yield* EmbeddedJobStore.make(storage, counting())
-  const memory = yield* MemoryJobStore.make(counting())
+  const memory = yield* memoryStore
   for (const command of commands) {
     const expected: Exit.Exit<unknown, unknown> = yield* Effect.exit(Effect.map(command.run(memory), withoutToken))
     // Time passes once for both.
