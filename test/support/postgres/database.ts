@@ -16,4 +16,6 @@ const create = Effect.suspend(() => {
   return Effect.andThen(execute(`create database ${name}`), PostgresJobStore.migrate({ url: Redacted.make(url.href) }))
 })
 
-await Effect.runPromise(action === "create" ? create : execute(`drop database ${name} with (force)`))
+await (action === "create"
+  ? Effect.runPromise(create)
+  : Effect.runPromise(execute(`drop database ${name} with (force)`)))
