@@ -24,6 +24,9 @@ export interface Binaries {
 // The ids of `nobody` on every system that has one.
 const nobody: RunAs = { uid: 65_534, gid: 65_534 }
 
+/** Somebody without rights where this process is root, else this process's own user. */
+export const whoRuns = (): RunAs => (process.getuid?.() === 0 ? nobody : {})
+
 const platform = process.platform === "win32" ? "windows" : process.platform
 
 const packageFolder = (): string => {
@@ -65,7 +68,7 @@ const runs = (folder: string, runAs: RunAs): boolean =>
 /** Finds the programs, and copies them when they lie in a folder that their user cannot enter. */
 export const find = (): Binaries => {
   const root = packageFolder()
-  const runAs = process.getuid?.() === 0 ? nobody : {}
+  const runAs = whoRuns()
   makeLinks(root)
   const folder = join(root, "native/bin")
   if (runs(folder, runAs)) return { folder, runAs, dispose: () => {} }

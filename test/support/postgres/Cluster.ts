@@ -24,7 +24,8 @@ export interface Cluster {
 /** Settings beyond PostgreSQL's defaults, as for `postgres -c`. */
 export type Settings = Readonly<Record<string, string | number>>
 
-const freePort = async (): Promise<number> => {
+/** A port of 127.0.0.1 that nobody listens on. */
+export const freePort = async (): Promise<number> => {
   const server = createServer().listen(0, "127.0.0.1")
   await once(server, "listening")
   const address = server.address()
@@ -82,9 +83,8 @@ const signal = async (child: ChildProcess, name: NodeJS.Signals): Promise<void> 
   await ended
 }
 
-/** Makes and starts a cluster. */
-export const make = async (settings: Settings = {}): Promise<Cluster> => {
-  const binaries = find()
+/** Makes and starts a cluster, with npm's programs unless others are given. */
+export const make = async (settings: Settings = {}, binaries: Binaries = find()): Promise<Cluster> => {
   const data = mkdtempSync(join(tmpdir(), "jobwire-postgres-"))
   const { gid, uid } = binaries.runAs
   if (uid !== undefined && gid !== undefined) chownSync(data, uid, gid)
