@@ -5,7 +5,8 @@ import type { SqlError } from "effect/sql/SqlError"
 import { makeSessions, type Session, transaction } from "./Connections.ts"
 import * as tables from "./migrations/0001_tables.ts"
 import { driverFault, fromSql, sqlState } from "./PostgresFault.ts"
-import { type DatabaseOptions, defaultSchema } from "./PostgresOptions.ts"
+import type { DatabaseOptions } from "./PostgresOptions.ts"
+import * as SchemaName from "./SchemaName.ts"
 
 /** One step from a layout to the next. */
 export interface Migration {
@@ -32,8 +33,9 @@ const newest = (steps: ReadonlyArray<Migration>): number => steps.at(-1)?.versio
 // Unknown schema, unknown table.
 const absent = new Set(["3F000", "42P01"])
 
-const currentVersion = (session: Session): Effect.Effect<number, SqlError> =>
-  session.run("select coalesce(max(version), 0) from migration").pipe(
+// With the schema's name: without the right to use a schema, a table that is looked for along the path only seems to be missing.
+const currentVersion = (session: Session, schema: string): Effect.Effect<number, SqlError> =>
+  session.run(`select coalesce(max(version), 0) from ${SchemaName.quoted(schema)}.migration`).pipe(
     Effect.map((rows) => Number(rows[0]?.[0])),
     Effect.catchIf(
       (error) => absent.has(sqlState(error) ?? ""),
@@ -41,9 +43,9 @@ const currentVersion = (session: Session): Effect.Effect<number, SqlError> =>
     )
   )
 
-/** The version of the schema in the session's search path. */
+/** The version of the schema. */
 export const version = (session: Session, schema: string, steps = migrations): Effect.Effect<SchemaVersion, SqlError> =>
-  Effect.map(currentVersion(session), (current) => ({ schema, current, needed: newest(steps) }))
+  Effect.map(currentVersion(session, schema), (current) => ({ schema, current, needed: newest(steps) }))
 
 /** Refuses a schema that is not the one this version needs, and says what to do. */
 export const refuse = ({ current, needed, schema }: SchemaVersion): Effect.Effect<void, JobStoreError> => {
@@ -68,14 +70,24 @@ export const refuse = ({ current, needed, schema }: SchemaVersion): Effect.Effec
   )
 }
 
+/** Waits for whoever else changes this schema; held to the end of the transaction. */
+export const lock = (session: Session, schema: string) =>
+  session.run("select pg_advisory_xact_lock(hashtextextended($1, 0))", [`jobwire migrate ${schema}`])
+
+// Asked first, because `if not exists` wants the right to create schemas even where there is nothing to create.
+const createSchema = Effect.fnUntraced(function* (session: Session, schema: string) {
+  const found = yield* session.run("select 1 from pg_namespace where nspname = $1", [schema])
+  if (found.length === 0) yield* session.run(`create schema ${SchemaName.quoted(schema)}`)
+})
+
 // One lock a schema: of several that start together one applies a step, and the others find it applied.
 const applyStep = Effect.fnUntraced(function* (session: Session, schema: string, step: Migration, now: number) {
-  yield* session.run("select pg_advisory_xact_lock(hashtextextended($1, 0))", [`jobwire migrate ${schema}`])
-  yield* session.run(`create schema if not exists "${schema}"`)
+  yield* lock(session, schema)
+  yield* createSchema(session, schema)
   yield* session.run(
     "create table if not exists migration (version int4 primary key, name text not null, applied_at float8 not null)"
   )
-  if ((yield* currentVersion(session)) >= step.version) return false
+  if ((yield* currentVersion(session, schema)) >= step.version) return false
   for (const statement of step.sql) yield* session.run(statement)
   yield* session.run("insert into migration (version, name, applied_at) values ($1::int4, $2, $3::float8)", [
     step.version,
@@ -91,7 +103,7 @@ export const migrate: (
   steps?: ReadonlyArray<Migration>
 ) => Effect.Effect<ReadonlyArray<Migration>, JobStoreError> = Effect.fnUntraced(
   function* (options, steps = migrations) {
-    const schema = options.schema ?? defaultSchema
+    const schema = yield* SchemaName.of(options)
     const now = yield* Clock.currentTimeMillis
     const sessions = yield* makeSessions(options, {}, { min: 0, max: 1 })
     const found = yield* sessions.use((session) => version(session, schema, steps))
@@ -110,8 +122,9 @@ export const migrate: (
 /** What the schema has and what it needs, without changing anything. */
 export const check: (options: DatabaseOptions) => Effect.Effect<SchemaVersion, JobStoreError> = Effect.fnUntraced(
   function* (options) {
+    const schema = yield* SchemaName.of(options)
     const sessions = yield* makeSessions(options, {}, { min: 0, max: 1 })
-    return yield* sessions.use((session) => version(session, options.schema ?? defaultSchema))
+    return yield* sessions.use((session) => version(session, schema))
   },
   Effect.scoped,
   Effect.catchTag("SqlError", (error) => Effect.fail(fromSql(error)))
