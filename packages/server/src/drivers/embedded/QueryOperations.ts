@@ -1,13 +1,15 @@
 /** Looking at jobs. */
 import type { JobStore, JobStoreError, ListOptions, ListResult } from "@jobwire/protocol"
 import { Effect, Option, Result } from "effect"
+import type { JobRow } from "../../core/JobRow.ts"
 import { decodeCursor, encodeCursor, orderValue } from "../../core/Order.ts"
 import { takePage } from "../../core/Page.ts"
 import type { Engine } from "./Engine.ts"
 import { attemptRecord, jobBytes, jobRecord } from "./Records.ts"
 import type { JobQuery, Tables } from "./Tables.ts"
 
-const defaultLimit = 50
+/** How many jobs a page has when nobody says. */
+export const defaultLength = 50
 
 export const getJob =
   (engine: Engine): JobStore.Service["getJob"] =>
@@ -33,11 +35,12 @@ export const list =
     const resolved = resolve(options)
     if (Result.isFailure(resolved)) return Effect.fail(resolved.failure)
     const query = resolved.success
-    const length = Math.min(options.limit ?? defaultLimit, engine.limits.pageLength)
+    const length = Math.min(options.limit ?? defaultLength, engine.limits.pageLength)
     return engine.read((tables) => readPage(tables, query, { length, bytes: engine.limits.pageBytes }))
   }
 
-const resolve = (options: ListOptions): Result.Result<JobQuery, JobStoreError> => {
+/** The request of a page, with its defaults and the position of its cursor. */
+export const resolve = (options: ListOptions): Result.Result<JobQuery, JobStoreError> => {
   const orderBy = options.orderBy ?? "enqueuedAt"
   const order = options.order ?? "desc"
   const after = options.cursor === undefined ? Result.succeed(undefined) : decodeCursor(options.cursor, orderBy, order)
@@ -59,9 +62,14 @@ const readPage = (
 ): ListResult => {
   if (query.states?.length === 0) return { items: [], cursor: undefined }
   const { items, more } = takePage(tables.jobs.scan(query), limits, jobBytes)
-  const last = items.at(-1)
+  return pageOf(query, items, more)
+}
+
+/** These rows as a page, with a cursor when more follow. */
+export const pageOf = (query: JobQuery, rows: ReadonlyArray<JobRow>, more: boolean): ListResult => {
+  const last = rows.at(-1)
   return {
-    items: items.map(jobRecord),
+    items: rows.map(jobRecord),
     cursor:
       more && last !== undefined
         ? encodeCursor(query.orderBy, query.order, { value: orderValue(last, query.orderBy), id: last.id })

@@ -5,15 +5,14 @@
 import { Effect, Latch, type Scope } from "effect"
 import * as LiveClock from "../../../LiveClock.ts"
 import type { Sessions } from "../Connections.ts"
+import { tallyColumns as columns } from "../look/Counts.ts"
 
 // So many rows a statement, which keeps it short.
 const mostRows = 20_000
 
-const columns = ["waiting", "delayed", "active", "waiting_children", "completed", "failed", "cancelled"]
-
 const sql = `
   with taken as materialized (
-    select ctid from tally_change where pg_try_advisory_xact_lock(hashtextextended('jobwire fold', 0)) limit ${mostRows}
+    select ctid from tally_change where (select pg_try_advisory_xact_lock(hashtextextended('jobwire fold', 0))) limit ${mostRows}
   ), gone as (
     delete from tally_change where ctid = any (array(select ctid from taken)) returning *
   ), sums as (
