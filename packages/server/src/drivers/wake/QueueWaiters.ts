@@ -1,69 +1,59 @@
-/** Who waits for one queue, and what happened in it. */
+/** Who waits for one queue. */
 import { Lane, type Waiter } from "./Waiter.ts"
 
-// A producer may invent names without end; beyond this many, what happened to each is told as having happened to all.
-const mostNames = 1000
+const everybody = (): boolean => true
 
-/** The waiters and the latest events of one queue. */
-export class QueueWaiters {
-  readonly #byName = new Map<string, Lane>()
-  readonly #ofAnyName = new Lane(() => {})
-  readonly #latestByName = new Map<string, number>()
-  /** The version of the latest event of any kind. */
-  #latest = 0
-  /** Tokens older than this have missed something, whatever they had asked for. */
-  #floor = 0
+/** The waiters of one queue: those for jobs of some names, and those for any. */
+export class QueueWaiters<Seen> {
+  readonly #onChange: (name: string | undefined) => void
+  readonly #byName = new Map<string, Lane<Seen>>()
+  readonly #ofAnyName: Lane<Seen>
+
+  /** The function is told whenever a waiter for a name, or for any, has come or gone. */
+  constructor(onChange: (name: string | undefined) => void) {
+    this.#onChange = onChange
+    this.#ofAnyName = new Lane(() => onChange(undefined))
+  }
 
   get isEmpty(): boolean {
-    return this.#ofAnyName.isEmpty && this.#byName.size === 0
-  }
-
-  /** Whether something happened for these names after the version; without names, whether anything did. */
-  hasNews(names: ReadonlyArray<string> | undefined, version: number): boolean {
-    if (version < this.#floor) return true
-    if (names === undefined) return version < this.#latest
-    return names.some((name) => version < (this.#latestByName.get(name) ?? 0))
-  }
-
-  /** Remembers that a job of this name, or without a name every job, became claimable. */
-  remember(name: string | undefined, version: number): void {
-    this.#latest = version
-    if (name === undefined || (this.#latestByName.size >= mostNames && !this.#latestByName.has(name))) {
-      this.#floor = version
-      this.#latestByName.clear()
-    } else {
-      this.#latestByName.set(name, version)
-    }
+    return this.#ofAnyName.size === 0 && this.#byName.size === 0
   }
 
   /** Parks a waiter for jobs of these names; without names, for any. */
-  join(waiter: Waiter, names: ReadonlyArray<string> | undefined): void {
-    if (names === undefined) {
-      this.#ofAnyName.join(waiter)
-      return
-    }
-    for (const name of names) {
-      let lane = this.#byName.get(name)
-      if (lane === undefined) {
-        lane = new Lane(() => this.#byName.delete(name))
-        this.#byName.set(name, lane)
-      }
-      lane.join(waiter)
-    }
+  join(waiter: Waiter<Seen>, names: ReadonlyArray<string> | undefined): void {
+    if (names === undefined) this.#ofAnyName.join(waiter)
+    else for (const name of names) this.#lane(name).join(waiter)
   }
 
-  /** The waiter that has waited longest for this name. */
-  first(name: string): Waiter | undefined {
-    return this.#byName.get(name)?.first
+  /** How many wait for this name; without a name, how many said none. */
+  size(name: string | undefined): number {
+    return (name === undefined ? this.#ofAnyName : this.#byName.get(name))?.size ?? 0
   }
 
-  /** The waiter that has waited longest among those who said no names. */
-  firstOfAnyName(): Waiter | undefined {
-    return this.#ofAnyName.first
+  /** The waiter that has waited longest for this name, of those to whom something is news. */
+  first(name: string, isNews: (seen: Seen) => boolean = everybody): Waiter<Seen> | undefined {
+    return this.#byName.get(name)?.first(isNews)
+  }
+
+  /** The waiter that has waited longest among those who said no names, of those to whom something is news. */
+  firstOfAnyName(isNews: (seen: Seen) => boolean = everybody): Waiter<Seen> | undefined {
+    return this.#ofAnyName.first(isNews)
   }
 
   /** The names that somebody waits for. */
   get names(): Iterable<string> {
     return this.#byName.keys()
+  }
+
+  #lane(name: string): Lane<Seen> {
+    let lane = this.#byName.get(name)
+    if (lane === undefined) {
+      lane = new Lane((size) => {
+        if (size === 0) this.#byName.delete(name)
+        this.#onChange(name)
+      })
+      this.#byName.set(name, lane)
+    }
+    return lane
   }
 }

@@ -1,18 +1,27 @@
 /** Parked waits, in lanes of first come, first served. Joining, leaving and taking the first cost the same at any length. */
-import type { WakeEvent } from "./Wakes.ts"
+
+/** Jobs of one name that became claimable: they call for as many waiters, among those to whom they are news. */
+export interface Call<Seen> {
+  readonly queue: string
+  readonly name: string
+  readonly isNews: (seen: Seen) => boolean
+}
 
 /** One parked wait. */
-export class Waiter {
+export class Waiter<Seen> {
+  /** What its claim had seen. */
+  readonly seen: Seen
   /** Lets the wait go on. */
   readonly resume: () => void
   /** Its places, one a lane. */
-  readonly places: Array<Place> = []
+  readonly places: Array<Place<Seen>> = []
   /** `chosen`: it left its lanes and will be resumed; `gone`: it was resumed or interrupted. */
   state: "parked" | "chosen" | "gone" = "parked"
-  /** The event that chose this waiter and no other. */
-  event: WakeEvent | undefined = undefined
+  /** The call that chose this waiter and no other. */
+  call: Call<Seen> | undefined = undefined
 
-  constructor(resume: () => void) {
+  constructor(seen: Seen, resume: () => void) {
+    this.seen = seen
     this.resume = resume
   }
 
@@ -24,47 +33,53 @@ export class Waiter {
 }
 
 /** A waiter's place in a lane. */
-export interface Place {
-  readonly waiter: Waiter
-  readonly lane: Lane
-  before: Place | undefined
-  behind: Place | undefined
+export interface Place<Seen> {
+  readonly waiter: Waiter<Seen>
+  readonly lane: Lane<Seen>
+  before: Place<Seen> | undefined
+  behind: Place<Seen> | undefined
 }
 
 /** A doubly linked list of places. */
-export class Lane {
-  readonly #onEmpty: () => void
-  #first: Place | undefined = undefined
-  #last: Place | undefined = undefined
+export class Lane<Seen> {
+  readonly #onChange: (size: number) => void
+  #first: Place<Seen> | undefined = undefined
+  #last: Place<Seen> | undefined = undefined
+  #size = 0
 
-  constructor(onEmpty: () => void) {
-    this.#onEmpty = onEmpty
+  /** The function is told each new size. */
+  constructor(onChange: (size: number) => void) {
+    this.#onChange = onChange
   }
 
-  /** The waiter that came first. */
-  get first(): Waiter | undefined {
-    return this.#first?.waiter
+  get size(): number {
+    return this.#size
   }
 
-  get isEmpty(): boolean {
-    return this.#first === undefined
+  /** The waiter that came first, of those to whom something is news. */
+  first(isNews: (seen: Seen) => boolean): Waiter<Seen> | undefined {
+    for (let place = this.#first; place !== undefined; place = place.behind) {
+      if (isNews(place.waiter.seen)) return place.waiter
+    }
+    return undefined
   }
 
   /** Puts a waiter at the end. */
-  join(waiter: Waiter): void {
-    const place: Place = { waiter, lane: this, before: this.#last, behind: undefined }
+  join(waiter: Waiter<Seen>): void {
+    const place: Place<Seen> = { waiter, lane: this, before: this.#last, behind: undefined }
     if (this.#last === undefined) this.#first = place
     else this.#last.behind = place
     this.#last = place
     waiter.places.push(place)
+    this.#onChange(++this.#size)
   }
 
   /** Takes a place out. */
-  leave(place: Place): void {
+  leave(place: Place<Seen>): void {
     if (place.before === undefined) this.#first = place.behind
     else place.before.behind = place.behind
     if (place.behind === undefined) this.#last = place.before
     else place.behind.before = place.before
-    if (this.#first === undefined) this.#onEmpty()
+    this.#onChange(--this.#size)
   }
 }

@@ -1,35 +1,49 @@
 /**
- * The token of a claim that found nothing: how far the hub had come, which hub it was, and what the claim had asked for. To
+ * The token of a claim that found nothing: how far it had seen, who keeps count of that, and what the claim had asked for. To
  * everybody else it is an opaque string.
  */
+import type { Wanted } from "./Parking.ts"
 
-/** What a token says. `asked` is absent when the names were too long to carry. */
+/** What a token says. */
 export interface WakeToken {
+  /** Who gave the position its meaning: nobody else can read it. */
   readonly origin: string
-  readonly version: number
+  /** How far the claim had seen. */
+  readonly position: string
+  /** Absent when the names were too long to carry. */
   readonly asked: { readonly queue: string; readonly names: ReadonlyArray<string> } | undefined
 }
 
-// Far below the limit of an opaque string, also when every unit takes six characters as an escape.
-const longestAsked = 512
+// With an origin of some fifty characters and a position of 1,500 it stays below the limit of an opaque string.
+const longestAsked = 2048
 
-/** The token as a string. */
-export const format = (origin: string, version: number, queue: string, names: ReadonlyArray<string>): string => {
-  const head = `${origin}.${version.toString(36)}.`
-  let length = queue.length
-  for (const name of names) length += name.length + 3
-  return length > longestAsked ? head : head + JSON.stringify([queue, ...names])
-}
+/** How long a position may be. */
+export const longestPosition = 1500
+
+/** The token as a string. Neither origin nor position has a dot. */
+export const format = (origin: string, position: string, queue: string, names: ReadonlyArray<string>): string =>
+  `${origin}.${position}.${formatAsked(queue, names)}`
 
 /** Reads a token, or gives `undefined` when it is none. */
 export const parse = (text: string): WakeToken | undefined => {
   const match = pattern.exec(text)
   if (match === null) return undefined
-  const [, origin = "", version = "", asked = ""] = match
-  return { origin, version: Number.parseInt(version, 36), asked: parseAsked(asked) }
+  const [, origin = "", position = "", asked = ""] = match
+  return { origin, position, asked: parseAsked(asked) }
 }
 
-const pattern = /^([^.]+)\.([0-9a-z]+)\.(.*)$/s
+/** What a wait with this token waits for: of its own queue what it had asked for; of another queue it says nothing. */
+export const wantedOf = (token: WakeToken, queues: ReadonlyArray<string>): ReadonlyArray<Wanted> =>
+  queues.map((queue) => ({ queue, names: token.asked?.queue === queue ? token.asked.names : undefined }))
+
+const pattern = /^([^.]+)\.([^.]+)\.(.*)$/s
+
+const formatAsked = (queue: string, names: ReadonlyArray<string>): string => {
+  // Very many names are not even looked at.
+  if (queue.length + 3 * names.length > longestAsked) return ""
+  const text = JSON.stringify([queue, ...names])
+  return text.length > longestAsked ? "" : text
+}
 
 const parseAsked = (text: string): WakeToken["asked"] => {
   if (text === "") return undefined
