@@ -6,6 +6,7 @@ import { readFileSync } from "node:fs"
 import { counts } from "./commands/counts.ts"
 import { enqueue } from "./commands/enqueue.ts"
 import { jobs } from "./commands/jobs.ts"
+import { migrate } from "./commands/migrate.ts"
 import { queues } from "./commands/queues.ts"
 import { serve } from "./commands/serve.ts"
 import { work } from "./commands/work.ts"
@@ -22,7 +23,7 @@ export const jobwire = Command.make("jobwire").pipe(
     "A job store behind HTTP. `jobwire serve` starts one; the other commands talk to it at --url or JOBWIRE_URL\n  " +
       "(http://127.0.0.1:7077 unless given), with the token in JOBWIRE_TOKEN if it wants one."
   ),
-  Command.withSubcommands([serve, enqueue, work, counts, jobs, queues]),
+  Command.withSubcommands([serve, migrate, enqueue, work, counts, jobs, queues]),
   Command.withExamples([
     { command: "jobwire serve", description: "In one terminal: a server" },
     { command: `jobwire enqueue greet --payload '"world"'`, description: "In another: a job" },

@@ -4,13 +4,13 @@ import { Console, Effect, Layer, Option } from "effect"
 import { Command, Flag } from "effect/cli"
 import { HttpServer } from "effect/http"
 import { durationFlag } from "../flags/Duration.ts"
-import { jsonFlag, switchFlag } from "../flags/Switch.ts"
+import { jsonFlag } from "../flags/Switch.ts"
 import { wholeFlag } from "../flags/Whole.ts"
 import { CommandFailure } from "../output/Failure.ts"
 import { plural } from "../output/Text.ts"
 import { readTokens, tokenForm } from "../serve/Credentials.ts"
+import { choosePlace, describePlace, placeFlags } from "../serve/Place.ts"
 import { layerStores } from "../serve/Stores.ts"
-import * as ExitCode from "../ExitCode.ts"
 import { StopRequest } from "../Signals.ts"
 
 const config = {
@@ -23,16 +23,7 @@ const config = {
     Flag.withDescription("The port; 0 takes a free one (7077 unless given)"),
     Flag.withDefault(7077)
   ),
-  data: Flag.String("data").pipe(
-    Flag.withMetavar("directory"),
-    Flag.withDescription("Where the jobs are kept (./.jobwire unless given); it is made when it is missing"),
-    Flag.optional
-  ),
-  memory: switchFlag("memory", "Keep the jobs in memory: they are gone when the server ends"),
-  synchronous: Flag.Literals("synchronous", ["full", "normal"]).pipe(
-    Flag.withDescription("full survives a power cut (unless given), normal only the end of the process, and is faster"),
-    Flag.withDefault("full")
-  ),
+  ...placeFlags,
   historyTtl: durationFlag("history-ttl").pipe(
     Flag.withDescription("Forget finished jobs after this long (kept unless given)"),
     Flag.optional
@@ -56,25 +47,13 @@ type Input = Command.Command.Config.Infer<typeof config>
 const cannotStart = (error: CommandFailure | { readonly message: string }): CommandFailure =>
   error instanceof CommandFailure ? error : new CommandFailure({ message: error.message })
 
-const settings = (input: Input): Effect.Effect<Parameters<typeof layerStores>[0], CommandFailure> => {
-  if (input.memory && Option.isSome(input.data)) {
-    const message = "give either --data or --memory, not both"
-    return Effect.fail(new CommandFailure({ message, exitCode: ExitCode.usage }))
-  }
-  return Effect.succeed({
-    data: input.memory ? undefined : Option.getOrElse(input.data, () => ".jobwire"),
-    historyTtlMs: Option.getOrUndefined(input.historyTtl),
-    synchronous: input.synchronous
-  })
-}
-
 const layerServer = Effect.fnUntraced(function* (input: Input) {
   const tokens = yield* readTokens(input.tokens, input.tokenFile)
-  const stores = yield* settings(input)
-  const where = stores.data === undefined ? "in memory, for as long as this process lives" : `in ${stores.data}`
+  const place = yield* choosePlace(input)
   const who = tokens.length === 0 ? "no tokens: open to this machine only" : plural(tokens.length, "token")
   const server = JobStoreServer.layerHttp({ host: input.host, port: input.port, tokens })
-  return { layer: Layer.provide(server, layerStores(stores)), about: `jobs are kept ${where}; ${who}` }
+  const stores = layerStores(place, Option.getOrUndefined(input.historyTtl))
+  return { layer: Layer.provide(server, stores), about: `jobs are kept ${describePlace(place)}; ${who}` }
 })
 
 /** The command. */
@@ -97,12 +76,16 @@ export const serve = Command.make(
   Command.withDescription(
     "Starts a server and prints its URL on stdout when it is ready; all else goes to stderr. SIGTERM and SIGINT stop it in\n  " +
       "good order. Without tokens it is open to this machine only. Better than --token, which a list of processes shows, are\n  " +
-      "JOBWIRE_TOKENS (one a word) and --token-file."
+      "JOBWIRE_TOKENS (one a word) and --token-file. When DATABASE_URL is set and no flag says where, jobs are kept there."
   ),
   Command.withShortDescription("Start a server"),
   Command.withExamples([
     { command: "jobwire serve", description: "On 127.0.0.1:7077, kept in ./.jobwire" },
     { command: "jobwire serve --memory --port 0", description: "For a try, on a free port" },
+    {
+      command: "DATABASE_URL=postgres://… jobwire serve --migrate",
+      description: "In PostgreSQL; any number of servers may share it"
+    },
     {
       command: "JOBWIRE_TOKENS='name=app;scopes=produce,read;token=…' jobwire serve --host 0.0.0.0",
       description: "For other machines: with a token only"
