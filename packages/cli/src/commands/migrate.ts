@@ -14,6 +14,10 @@ const config = {
     Flag.withDescription("Then allow this role to serve: to read and write jobs, and nothing of the layout"),
     Flag.optional
   ),
+  metadataIndex: switchFlag(
+    "metadata-index",
+    "Then make the index for lists by metadata, which costs every enqueue with metadata (docs/postgres.md)"
+  ),
   json: jsonFlag,
   ...databaseFlags
 }
@@ -43,16 +47,18 @@ const look = Effect.fnUntraced(function* (database: Database, json: boolean) {
   yield* refuse(version)
 })
 
-const apply = Effect.fnUntraced(function* (database: Database, role: Option.Option<string>, json: boolean) {
-  const { check, grant, migrate } = yield* driver
+const apply = Effect.fnUntraced(function* (database: Database, { grant: role, json, metadataIndex }: Input) {
+  const { addMetadataIndex, check, grant, migrate } = yield* driver
   const applied = (yield* migrate(database)).map(({ name, version }) => ({ version, name }))
-  if (Option.isSome(role)) yield* grant(database, role.value)
-  const version = yield* check(database)
   const granted = Option.getOrUndefined(role)
-  yield* say(json, { ...version, applied, granted }, [
+  if (granted !== undefined) yield* grant(database, granted)
+  if (metadataIndex) yield* addMetadataIndex(database)
+  const version = yield* check(database)
+  yield* say(json, { ...version, applied, granted, metadataIndex: metadataIndex ? true : undefined }, [
     ...applied.map(({ name, version }) => `applied step ${version}: ${name}`),
     `${has(version)}${applied.length === 0 ? "; there was nothing to apply" : ""}`,
-    ...(granted === undefined ? [] : [`the role ${JSON.stringify(granted)} may serve on it`])
+    ...(granted === undefined ? [] : [`the role ${JSON.stringify(granted)} may serve on it`]),
+    ...(metadataIndex ? ["the index for metadata is there; servers use it from their next start on"] : [])
   ])
 })
 
@@ -61,9 +67,11 @@ export const migrate = Command.make(
   "migrate",
   config,
   Effect.fn("migrate")(function* (input) {
-    if (input.check && Option.isSome(input.grant)) yield* usage("--check changes nothing: leave out --grant")
+    if (input.check && (Option.isSome(input.grant) || input.metadataIndex)) {
+      yield* usage("--check changes nothing: leave out --grant and --metadata-index")
+    }
     const database = yield* requireDatabase(input)
-    const work = input.check ? look(database, input.json) : apply(database, input.grant, input.json)
+    const work = input.check ? look(database, input.json) : apply(database, input)
     yield* Effect.mapError(work, (error) => databaseFailure(database, error))
   })
 ).pipe(
