@@ -33,6 +33,9 @@ const caught = (args: ReadonlyArray<string>): Effect.Effect<Printed> =>
     )
   })
 
+/** A command line as it stands. */
+export const command = (...args: ReadonlyArray<string>): Promise<Printed> => Effect.runPromise(caught(args))
+
 /** A command line on a store of this process. */
 export const jobwire =
   (store: JobStore.Service) =>

@@ -41,7 +41,7 @@ export interface Running {
 }
 
 const cleanEnvironment = (): NodeJS.ProcessEnv =>
-  Object.fromEntries(Object.entries(process.env).filter(([name]) => !name.startsWith("JOBWIRE_")))
+  Object.fromEntries(Object.entries(process.env).filter(([name]) => !/^(JOBWIRE_|DATABASE_URL$)/.test(name)))
 
 const watchLines = (child: ChildProcess) => {
   const lines: Array<string> = []
