@@ -27,6 +27,11 @@ export interface Options {
   readonly waitSeconds?: number | undefined
   /** How big a message may be, in bytes: what the server is set to, a little below 16 MiB unless given. */
   readonly maxMessageBytes?: number | undefined
+  /**
+   * Whether calls of `ack` that are made in one turn of the event loop go as one message (`ackMany`): yes unless given. Results,
+   * errors and interruption are those of each caller; one call alone goes as it is, and waits for no other.
+   */
+  readonly gatherAcks?: boolean | undefined
   /** The limits that arguments are held to before they are sent: those of the layer's context unless given. */
   readonly limits?: Limits.Limits | undefined
 }
@@ -41,6 +46,7 @@ export interface Settings {
   readonly pingIntervalMs: number
   readonly waitSeconds: number
   readonly maxMessageBytes: number
+  readonly gatherAcks: boolean
   readonly limits: Limits.Limits
 }
 
@@ -70,7 +76,7 @@ export const parseOptions = (options: Options): Effect.Effect<Settings, JobStore
   Effect.gen(function* () {
     const contextLimits = yield* Limits.CurrentLimits
     const limits = options.limits ?? contextLimits
-    const { store, transport = "websocket" } = options
+    const { gatherAcks = true, store, transport = "websocket" } = options
     const badStore = store !== undefined && (store === "" || store.length > limits.nameLength)
     return yield* Effect.fromResult(
       Result.all({
@@ -91,6 +97,10 @@ export const parseOptions = (options: Options): Effect.Effect<Settings, JobStore
         pingIntervalMs: duration("pingInterval", options.pingInterval, "5 seconds"),
         waitSeconds: wholeNumber("waitSeconds", options.waitSeconds ?? 25),
         maxMessageBytes: wholeNumber("maxMessageBytes", options.maxMessageBytes ?? Wire.maxMessageBytes),
+        gatherAcks: check(
+          gatherAcks,
+          typeof gatherAcks !== "boolean" && invalidArgument("gatherAcks", "must be true or false")
+        ),
         limits: Result.succeed(limits)
       })
     )

@@ -11,8 +11,9 @@ import {
 } from "@jobwire/protocol"
 import { Cause, Effect, SchemaIssue, type Scope, Tracer } from "effect"
 import { RpcClient } from "effect/rpc"
-import { enqueueInChunks } from "./EnqueueChunks.ts"
+import { callInChunks } from "./ChunkedCalls.ts"
 import { broken, connectionLost, describe, storeClosed } from "./Faults.ts"
+import { gatherAcks } from "./GatheredAcks.ts"
 import { type Options, parseOptions, type Settings } from "./Options.ts"
 import { insist, longestDelayMs } from "./Patience.ts"
 import { makeTransport, type Platform } from "./Platform.ts"
@@ -57,9 +58,12 @@ const serviceOf = (settings: Settings, state: State, client: AnyCall): JobStore.
   }
   // Every operation of the table was put in; its schemas are those of the service's method.
   const service = methods as unknown as JobStore.Service
+  const { maxMessageBytes } = settings
   return {
     ...service,
-    enqueueMany: (requests) => enqueueInChunks(requests, settings.maxMessageBytes, service.enqueueMany),
+    enqueueMany: (requests) => callInChunks(requests, maxMessageBytes, "requests were enqueued", service.enqueueMany),
+    ack: settings.gatherAcks ? gatherAcks(service, maxMessageBytes) : service.ack,
+    ackMany: (acks) => callInChunks(acks, maxMessageBytes, "acks were carried out", service.ackMany),
     awaitWake: (queues, wakeToken) =>
       insist(service.awaitWake(queues, wakeToken), {
         while: mayAskAgain,

@@ -1,6 +1,9 @@
 /** Every operation over every way: arguments and results as in the process, errors as the same classes. */
 import { assert, describe, it } from "@effect/vitest"
 import {
+  type Ack,
+  acked,
+  type AckResult,
   EnqueueRequest,
   type EnqueueResult,
   JobNotCancellableError,
@@ -157,6 +160,84 @@ describe.each(ways)("enqueueMany over $name", ({ make }) => {
       assert.deepInclude(error.reason, { _tag: "LimitExceeded", limit: 100_000 })
       assert.include(error.message, "the first 1 of 3")
       assert.deepStrictEqual(sizes, [1])
+    })
+  )
+})
+
+/** A store that takes so many acks by one call, and remembers how many came. */
+const ending = (most = Number.POSITIVE_INFINITY) => {
+  const sizes: Array<number> = []
+  const store = stubStore({
+    ackMany: (acks) =>
+      Effect.suspend(() => {
+        if (sizes.length === most) {
+          return Effect.fail(new JobStoreError({ message: "broken", reason: { _tag: "Defect" } }))
+        }
+        sizes.push(acks.length)
+        return Effect.succeed(
+          acks.map(({ id }): AckResult => (id.endsWith("7") ? new LockLostError({ jobId: id }) : acked))
+        )
+      })
+  })
+  return { sizes, store }
+}
+
+const acks = (length: number, exit: unknown = 1): ReadonlyArray<Ack> =>
+  Array.from({ length }, (_, index) => ({ id: `${index}`, token: "t", outcome: { _tag: "Complete", exit } }))
+
+describe.each(ways)("ackMany over $name", ({ make }) => {
+  it.live("of nothing answers nothing, and sends nothing", () =>
+    Effect.gen(function* () {
+      const remote = yield* make({ url: "http://127.0.0.1:1" })
+      assert.deepStrictEqual(yield* remote.ackMany([]), [])
+    })
+  )
+
+  it.live("is cut by the number of acks, whose results are in order and of their classes", () =>
+    Effect.gen(function* () {
+      const { sizes, store } = ending()
+      const server = yield* serve(store)
+      const remote = yield* make({ url: server.url })
+      const results = yield* remote.ackMany(acks(2_500))
+      assert.deepStrictEqual(sizes, [1000, 1000, 500])
+      assert.lengthOf(results, 2_500)
+      for (const [index, result] of results.entries()) {
+        if (index % 10 !== 7) assert.deepStrictEqual(result, acked)
+        else assert.isTrue(result instanceof LockLostError && result.jobId === `${index}`)
+      }
+    })
+  )
+
+  it.live("is cut by the bytes of its exits", () =>
+    Effect.gen(function* () {
+      const { sizes, store } = ending()
+      const server = yield* serve(store)
+      const remote = yield* make({ url: server.url, maxMessageBytes: 100_000 })
+      yield* remote.ackMany(acks(7, "x".repeat(3_000)))
+      assert.deepStrictEqual(sizes, [2, 2, 2, 1])
+    })
+  )
+
+  it.live("that fails in a later call tells how many acks were carried out", () =>
+    Effect.gen(function* () {
+      const { store } = ending(1)
+      const server = yield* serve(store)
+      const remote = yield* make({ url: server.url })
+      const error = yield* errorOf(remote.ackMany(acks(1_001)))
+      assert.include(error.message, "the first 1000 of 1001 acks were carried out, then: broken")
+    })
+  )
+
+  it.live("answers a refused ack in its place, and sends the others", () =>
+    Effect.gen(function* () {
+      const { sizes, store } = ending()
+      const server = yield* serve(store)
+      const remote = yield* make({ url: server.url })
+      const [first, bad, last] = yield* remote.ackMany([...acks(1), ...acks(1, Number.NaN), ...acks(1)])
+      assert.deepStrictEqual([first, last], [acked, acked])
+      assert(bad instanceof JobStoreError)
+      assert.deepStrictEqual(bad.reason, { _tag: "InvalidArgument", field: "outcome.exit" })
+      assert.deepStrictEqual(sizes, [2])
     })
   )
 })

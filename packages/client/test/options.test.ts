@@ -20,7 +20,8 @@ describe("options", () => {
         outageTimeoutMs: 30_000,
         pingIntervalMs: 5_000,
         waitSeconds: 25,
-        maxMessageBytes: 16 * 1024 * 1024 - 64 * 1024
+        maxMessageBytes: 16 * 1024 * 1024 - 64 * 1024,
+        gatherAcks: true
       })
       assert.strictEqual(settings.limits, Limits.defaults)
     })
@@ -49,6 +50,7 @@ describe("options", () => {
         waitSeconds: { waitSeconds: 0.5 },
         maxMessageBytes: { maxMessageBytes: -1 },
         // From a program without types.
+        gatherAcks: { gatherAcks: JSON.parse('"no"') },
         transport: { transport: "carrier pigeon" as "http" }
       }
       for (const [field, options] of Object.entries(wrong)) {
