@@ -15,26 +15,21 @@ export interface Wanted {
   readonly names: ReadonlyArray<string> | undefined
 }
 
-/** Who is told of what goes on in a parking. */
-export interface Attendant<Seen> {
-  /** Waiters for this name, or without a name those who said none, have come or gone. */
-  readonly changed: (queue: string, name: string | undefined) => void
-  /** A waiter that was chosen went away, and nobody else here is there for its call. */
-  readonly unanswered: (call: Call<Seen>) => void
+/** Is told that waiters for a name, or without a name those who said none, have come or gone. */
+export interface OnChange {
+  (queue: string, name: string | undefined): void
 }
-
-const nobody: Attendant<unknown> = { changed: () => {}, unanswered: () => {} }
 
 /** The parked waits of one store, each with what its claim had seen. */
 export class Parking<Seen> {
-  readonly #attendant: Attendant<Seen>
+  readonly #onChange: OnChange
   readonly #queues = new Map<string, QueueWaiters<Seen>>()
   readonly #chosen: Array<Waiter<Seen>> = []
   #parked = 0
   #resuming = false
 
-  constructor(attendant: Attendant<Seen> = nobody) {
-    this.#attendant = attendant
+  constructor(onChange: OnChange = () => {}) {
+    this.#onChange = onChange
   }
 
   /** How many waits are parked. */
@@ -119,7 +114,7 @@ export class Parking<Seen> {
       waiter.leave()
       this.#parked--
     } else if (state === "chosen" && call !== undefined) {
-      if (this.choose(call, 1) === 0) this.#attendant.unanswered(call)
+      if (this.choose(call, 1) === 0) call.unanswered?.()
       this.resume()
     }
   }
@@ -152,7 +147,7 @@ export class Parking<Seen> {
     if (queue === undefined) {
       const made = new QueueWaiters<Seen>((jobName) => {
         if (made.isEmpty) this.#queues.delete(name)
-        this.#attendant.changed(name, jobName)
+        this.#onChange(name, jobName)
       })
       queue = made
       this.#queues.set(name, made)

@@ -5,6 +5,8 @@ export interface Call<Seen> {
   readonly queue: string
   readonly name: string
   readonly isNews: (seen: Seen) => boolean
+  /** A waiter that was chosen went away, and nobody else here is there for the call. */
+  readonly unanswered?: () => void
 }
 
 /** One parked wait. */
