@@ -98,6 +98,29 @@ describe("calls that fail on the way", () => {
       })
     ))
 
+  it("a claim of several is sent again with its tokens, and each job runs once", () =>
+    withStore(
+      Effect.gen(function* () {
+        const calls: Array<ReadonlyArray<string>> = []
+        const ids = yield* Effect.forEach(["a", "b", "c"], (id) => enqueue({ id }))
+        const worker = yield* start({ exec: `echo $JOBWIRE_ID >> ${folder}/runs`, concurrency: 5 }).pipe(
+          withFaults((store) => ({
+            claimMany: (options) => {
+              calls.push(options.tokens)
+              const answer = store.claimMany(options)
+              return calls.length === 1 ? Effect.andThen(answer, unavailable) : answer
+            }
+          }))
+        )
+        for (const _id of ids) expect(yield* worker.next("Ended")).toMatchObject({ outcome: "completed" })
+        expect(calls[0]).toHaveLength(5)
+        expect(calls[1]).toEqual(calls[0])
+        expect(readFileSync(join(folder, "runs"), "utf8").trim().split("\n").toSorted()).toEqual(["a", "b", "c"])
+        for (const id of ids) expect((yield* job(id)).stalledCount).toBe(0)
+        yield* worker.stop
+      })
+    ))
+
   it("an ack is sent again until it is answered, and its job does not run twice", () =>
     withStore(
       Effect.gen(function* () {
@@ -243,6 +266,33 @@ describe("until nothing is left", () => {
 })
 
 describe("concurrency", () => {
+  it("asks by one call for as many jobs as programs may start", () =>
+    withStore(
+      Effect.gen(function* () {
+        const asked: Array<number> = []
+        const ids = Array.from({ length: 5 }, (_, index) => `job-${index}`)
+        for (const id of ids) yield* enqueue({ id })
+        // The first three wait for each other.
+        const exec = `touch ${folder}/$JOBWIRE_ID; while [ $(ls ${folder} | wc -l) -lt 3 ]; do sleep 0.02; done`
+        const result = yield* drain({ exec, concurrency: 3 }).pipe(
+          withFaults((store) => ({
+            claim: (options) => {
+              asked.push(1)
+              return store.claim(options)
+            },
+            claimMany: (options) => {
+              asked.push(options.tokens.length)
+              return store.claimMany(options)
+            }
+          }))
+        )
+        expect(result.counts.completed).toBe(5)
+        expect(asked[0]).toBe(3)
+        expect(Math.max(...asked)).toBe(3)
+        for (const id of ids) expect(yield* job(id)).toMatchObject({ state: "completed", attemptsMade: 1 })
+      })
+    ))
+
   it("runs that many programs at once, and no more", () =>
     withStore(
       Effect.gen(function* () {
