@@ -1,6 +1,7 @@
 /** What the wrapper adds to an effect-mq driver: repeats, opaque tokens and cursors, pages that fit, refusals and faults. */
 import { assert, describe, expect, it } from "@effect/vitest"
 import {
+  type Ack,
   ClaimOptions,
   EnqueueRequest,
   JobNotFoundError,
@@ -137,6 +138,76 @@ describe("an ack that arrives twice", () => {
       expect((yield* take(store, "t1")).id).toBe("a")
       yield* store.ack("a", "t1", again)
       expect(yield* store.getAttempts("a")).toHaveLength(2)
+    })
+  )
+})
+
+const claimMany = (store: JobStore.Service, tokens: ReadonlyArray<string>) =>
+  Effect.map(store.claimMany({ queue: "queue", names: ["name"], tokens, lockDurationMs: 1000 }), ({ empty, jobs }) => ({
+    ids: jobs.map(({ job, token }) => `${token} ${job.id}`),
+    empty
+  }))
+
+describe("many claims and acks", () => {
+  it.effect("are those of as many single calls, with their repeats", () =>
+    Effect.gen(function* () {
+      const store = yield* wrapped()
+      for (const id of ["a", "b", "c"]) yield* add(store, id)
+      const two = { ids: ["t1 a", "t2 b"], empty: undefined }
+      expect(yield* claimMany(store, ["t1", "t2"])).toEqual(two)
+      expect(yield* claimMany(store, ["t1", "t2"])).toEqual(two)
+      const { empty, ids } = yield* claimMany(store, ["t2", "t3", "t4", "t5"])
+      expect(ids).toEqual(["t2 b", "t3 c"])
+      const waiting = yield* Effect.forkChild(store.awaitWake(["queue"], empty?.wakeToken ?? ""))
+      const acks: ReadonlyArray<Ack> = [
+        { id: "a", token: "t1", outcome: complete(1) },
+        { id: "b", token: "t1", outcome: complete(1) },
+        { id: "unknown", token: "t1", outcome: complete(1) },
+        { id: "c", token: "t3", outcome: complete(new Date(0)) },
+        { id: "b", token: "t2", outcome: { _tag: "Retry", delayMs: 0, exit: undefined } }
+      ]
+      for (let time = 0; time < 2; time++) {
+        const results = yield* store.ackMany(acks)
+        expect(results.map(({ _tag }) => _tag)).toEqual([
+          "Acked",
+          "LockLostError",
+          "JobNotFoundError",
+          "JobStoreError",
+          "Acked"
+        ])
+        expect(results[1]).toBeInstanceOf(LockLostError)
+      }
+      yield* Fiber.join(waiting)
+      expect(yield* store.getAttempts("b")).toHaveLength(1)
+      expect((yield* store.counts()).active).toBe(1)
+    })
+  )
+
+  it.effect("end where the next job might be too big for the answer", () =>
+    Effect.gen(function* () {
+      const limits = { payloadBytes: 100, exitBytes: 10, metadataBytes: 10, pageBytes: 240 }
+      const store = yield* wrapped(undefined, limits)
+      for (const id of ["a", "b", "c", "d"]) yield* add(store, id, { payload: "x".repeat(60) })
+      // Two have 128 bytes with their metadata; a third may have 120.
+      expect(yield* claimMany(store, ["t1", "t2", "t3", "t4"])).toEqual({ ids: ["t1 a", "t2 b"], empty: undefined })
+      expect((yield* store.counts()).active).toBe(2)
+      expect((yield* claimMany(store, ["t3", "t4", "t5"])).ids).toEqual(["t3 c", "t4 d"])
+    })
+  )
+
+  it.effect("a fault of the driver at one ack is the result of that one", () =>
+    Effect.gen(function* () {
+      const store = yield* wrapped((driver) => ({
+        ack: (id, token, outcome) =>
+          id === "b" ? Effect.fail(new Theirs.JobStoreError({ message: "gone away" })) : driver.ack(id, token, outcome)
+      }))
+      for (const id of ["a", "b", "c"]) yield* add(store, id)
+      yield* claimMany(store, ["t1", "t2", "t3"])
+      const results = yield* store.ackMany(
+        ["a", "b", "c"].map((id, index) => ({ id, token: `t${index + 1}`, outcome: complete(1) }))
+      )
+      expect(results.map(({ _tag }) => _tag)).toEqual(["Acked", "JobStoreError", "Acked"])
+      expect(results[1]).toMatchObject({ message: "gone away", isRetryable: true })
     })
   )
 })

@@ -1,44 +1,61 @@
-/** Taking jobs: one loop that claims as long as a program may start, and waits for a wake when there is nothing. */
-import { type ClaimResult, type JobStoreError } from "@jobwire/protocol"
+/** Taking jobs: one loop that claims as long as programs may start, and waits for a wake when there is nothing. */
+import type { ClaimManyResult, JobStoreError } from "@jobwire/protocol"
 import { Clock, Deferred, Effect, Fiber, Option, Queue, Random, Result } from "effect"
 import { randomUUID } from "node:crypto"
 import { monotonicMs } from "./Leases.ts"
 import { isStopping, noteCall, type WorkerContext } from "./WorkerContext.ts"
 
-/** A claimed job: its token, and when it was asked for on the monotonic clock. */
-export interface Claimed {
-  readonly result: ClaimResult
-  readonly token: string
+/** What a claim gave, and when it was asked for on the monotonic clock. */
+export interface Claimed extends ClaimManyResult {
   readonly askedAt: number
 }
+
+/** For how many jobs one call asks at most: the first should not wait long for the last. */
+export const mostAtOnce = 100
 
 // How long a stopping worker waits for the answer to a claim that is under way, so as to give the job back.
 const lastAnswerMs = 5000
 
+const drawTokens = (count: number): ReadonlyArray<string> => Array.from({ length: count }, () => randomUUID())
+
+const ask = (
+  { options, store }: WorkerContext,
+  tokens: ReadonlyArray<string>
+): Effect.Effect<ClaimManyResult, JobStoreError> => {
+  const { leaseMs: lockDurationMs, names, queue } = options
+  const [token, another] = tokens
+  if (token === undefined || another !== undefined) return store.claimMany({ queue, names, tokens, lockDurationMs })
+  return Effect.map(store.claim({ queue, names, token, lockDurationMs }), (result) =>
+    result._tag === "Claimed"
+      ? { jobs: [{ token, job: result.job }], empty: undefined }
+      : { jobs: [], empty: { nextRunAt: result.nextRunAt, wakeToken: result.wakeToken } }
+  )
+}
+
 /**
- * One claim. While the store cannot be reached the same token is sent again, so that a job whose answer was lost is found;
- * when a lease would have run out by now, a new one is drawn. None when the worker is stopping.
+ * Claims so many jobs, or as many as there are. While the store cannot be reached the same tokens are sent again, so that jobs
+ * whose answer was lost are found; when a lease would have run out by now, new ones are drawn. None when the worker is stopping.
  */
 export const claim = Effect.fnUntraced(function* (
-  context: WorkerContext
+  context: WorkerContext,
+  count: number
 ): Effect.fn.Return<Option.Option<Claimed>, JobStoreError> {
-  const { leaseMs, names, queue, untilEmpty } = context.options
-  let token = randomUUID()
+  const { leaseMs, untilEmpty } = context.options
+  let tokens = drawTokens(count)
   let askedAt = yield* monotonicMs
   while (!isStopping(context)) {
-    const call = context.store.claim({ queue, names, token, lockDurationMs: leaseMs })
-    const answered = yield* answerBeforeStop(context, call)
+    const answered = yield* answerBeforeStop(context, ask(context, tokens))
     if (Option.isNone(answered)) return Option.none()
     if (Result.isSuccess(answered.value)) {
       yield* noteCall(context, undefined)
-      return Option.some({ result: answered.value.success, token, askedAt })
+      return Option.some({ ...answered.value.success, askedAt })
     }
     const error = answered.value.failure
     if (!error.isRetryable || (untilEmpty && !context.wasReached)) return yield* error
     yield* noteCall(context, error)
     yield* Effect.raceFirst(Deferred.await(context.stopping), Effect.sleep(200 + 1800 * (yield* Random.next)))
     if ((yield* monotonicMs) - askedAt > leaseMs) {
-      token = randomUUID()
+      tokens = drawTokens(count)
       askedAt = yield* monotonicMs
     }
   }
@@ -63,7 +80,7 @@ const leastMs = 20
 /** Waits until there may be work: a wake, a delayed job that is due, a run that ended, or some seconds. */
 export const awaitWork = Effect.fnUntraced(function* (
   context: WorkerContext,
-  empty: Extract<ClaimResult, { _tag: "Empty" }>,
+  empty: NonNullable<ClaimManyResult["empty"]>,
   ended: Queue.Dequeue<void>
 ) {
   const { queue, untilEmpty } = context.options

@@ -1,7 +1,7 @@
 /** A worker: claims jobs, runs a program for each, keeps their leases, and brings back jobs of workers that are gone. */
-import { JobStore, type JobStoreError } from "@jobwire/protocol"
+import { type ClaimedJob, JobStore, type JobStoreError } from "@jobwire/protocol"
 import { Deferred, Effect, FiberSet, Option, Queue, Semaphore } from "effect"
-import { awaitWork, claim, type Claimed } from "./Claims.ts"
+import { awaitWork, claim, mostAtOnce } from "./Claims.ts"
 import { isEmpty } from "./Emptiness.ts"
 import * as Leases from "./Leases.ts"
 import { recoverForever } from "./Recovery.ts"
@@ -48,13 +48,24 @@ interface Slots {
   readonly ended: Queue.Queue<void>
 }
 
-const startJob = Effect.fnUntraced(function* (context: WorkerContext, slots: Slots, claimed: Claimed) {
-  const { askedAt, result, token } = claimed
-  if (result._tag === "Empty") return
-  const lease = context.leases.hold(result.job, token, askedAt)
+const startJob = Effect.fnUntraced(function* (
+  context: WorkerContext,
+  slots: Slots,
+  { job, token }: ClaimedJob,
+  askedAt: number
+) {
+  const lease = context.leases.hold(job, token, askedAt)
   const done = Effect.andThen(slots.free.release(1), Queue.offer(slots.ended, undefined))
   const run = Effect.tapCause(runJob(context, lease), (cause) => Effect.logError("a run ended in a fault", cause))
   yield* FiberSet.run(slots.running, Effect.ensuring(run, done))
+})
+
+/** Waits until a program may start, and takes the slots that are free then. When the worker is stopping it does not wait. */
+const takeSlots = Effect.fnUntraced(function* ({ stopping }: WorkerContext, { free }: Slots) {
+  yield* Effect.raceFirst(free.take(1), Deferred.await(stopping))
+  let taken = 1
+  while (taken < mostAtOnce && (yield* free.takeIfAvailable(1))) taken++
+  return taken
 })
 
 /** Takes jobs until the worker is stopping (false), or nothing is left and that was asked for (true). */
@@ -64,17 +75,16 @@ const takeJobs = Effect.fnUntraced(function* (
 ): Effect.fn.Return<boolean, JobStoreError> {
   const { options } = context
   for (;;) {
-    yield* Effect.raceFirst(slots.free.take(1), Deferred.await(context.stopping))
-    const claimed = yield* claim(context)
+    const taken = yield* takeSlots(context, slots)
+    const claimed = yield* claim(context, taken)
     if (Option.isNone(claimed)) return false
-    const { result } = claimed.value
-    if (result._tag === "Claimed") {
-      yield* startJob(context, slots, claimed.value)
-      continue
-    }
-    yield* slots.free.release(1)
+    const { askedAt, empty, jobs } = claimed.value
+    // Every slot that got no job is free again.
+    yield* slots.free.release(taken - jobs.length)
+    for (const job of jobs) yield* startJob(context, slots, job, askedAt)
+    if (empty === undefined) continue
     if (options.untilEmpty && (yield* FiberSet.size(slots.running)) === 0 && (yield* isEmpty(context))) return true
-    yield* awaitWork(context, result, slots.ended)
+    yield* awaitWork(context, empty, slots.ended)
   }
 })
 

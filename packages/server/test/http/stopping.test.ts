@@ -1,5 +1,6 @@
 /** A server that stops: waits end, new work is refused, what runs is answered, sockets close, and all of it soon. */
 import { assert, describe, it } from "@effect/vitest"
+import { acked } from "@jobwire/protocol"
 import { Deferred, Effect, Fiber } from "effect"
 import { Agent, request } from "node:http"
 import { connect } from "node:net"
@@ -10,6 +11,7 @@ import { make } from "./support/stub-store.ts"
 
 const wait = { queues: ["q"], wakeToken: "w" }
 const claim = { options: { queue: "q", names: ["n"], token: "t", lockDurationMs: 1 } }
+const claims = { options: { queue: "q", names: ["n"], tokens: ["t", "u"], lockDurationMs: 1 } }
 const ack = { id: "j", token: "t", outcome: { _tag: "Cancelled" } }
 const ids = Array.from({ length: 1000 }, (_, id) => id)
 
@@ -30,7 +32,8 @@ const slowStore = Effect.gen(function* () {
   const store = make({
     removeSchedule: () => Effect.as(Effect.andThen(Deferred.succeed(entered, undefined), Deferred.await(finish)), true),
     claim: () => Effect.succeed({ _tag: "Empty", nextRunAt: undefined, wakeToken: "w" }),
-    ack: () => Effect.void
+    ack: () => Effect.void,
+    ackMany: (acks) => Effect.succeed(acks.map(() => acked))
   })
   return { store, entered: Deferred.await(entered), finish: Deferred.succeed(finish, undefined) }
 })
@@ -120,10 +123,15 @@ describe("a server that stops", () => {
       const stop = yield* Effect.forkChild(server.stop)
       assert.strictEqual((yield* peer.exitOf("wait"))._tag, "Success")
 
-      peer.send(message("claim", claim, "claim"), message("ack", ack, "ack"), message("awaitWake", wait, "again"))
-      const refusal = errorOf(yield* peer.exitOf("claim"))
-      assert.deepInclude(refusal, { _tag: "JobStoreError", reason: { _tag: "Unavailable", sent: false } })
+      peer.send(message("claim", claim, "claim"), message("claimMany", claims, "claims"))
+      peer.send(message("ack", ack, "ack"), message("ackMany", { acks: [ack] }, "acks"))
+      peer.send(message("awaitWake", wait, "again"))
+      for (const id of ["claim", "claims"]) {
+        const refusal = errorOf(yield* peer.exitOf(id))
+        assert.deepInclude(refusal, { _tag: "JobStoreError", reason: { _tag: "Unavailable", sent: false } })
+      }
       assert.strictEqual((yield* peer.exitOf("ack"))._tag, "Success")
+      assert.strictEqual((yield* peer.exitOf("acks"))._tag, "Success")
       assert.strictEqual((yield* peer.exitOf("again"))._tag, "Success")
 
       const acked = yield* http("ack", ack)

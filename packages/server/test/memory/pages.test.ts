@@ -68,6 +68,31 @@ describe("a page", () => {
     )
   )
 
+  it.effect("of claimed jobs ends before its bytes, metadata counted, and has one job at least", () =>
+    withLimits({ pageBytes: 1_000 }, (store) =>
+      Effect.gen(function* () {
+        const claim = (tokens: ReadonlyArray<string>) =>
+          Effect.map(
+            store.claimMany({ queue: "queue", names: ["name"], tokens, lockDurationMs: 1_000 }),
+            ({ empty, jobs }) => [jobs.map(({ job }) => job.id).join(), empty === undefined] as const
+          )
+        const metadata = { about: "x".repeat(300) }
+        yield* store.enqueueMany([
+          request("huge", { payload: "x".repeat(2_000) }),
+          request("a"),
+          request("b"),
+          request("labelled", { metadata }),
+          request("c")
+        ])
+        assert.deepStrictEqual(yield* claim(["t1", "t2", "t3"]), ["huge", true])
+        assert.deepStrictEqual(yield* claim(["t1", "t2", "t3"]), ["huge", true])
+        assert.deepStrictEqual(yield* claim(["t2", "t3", "t4"]), ["a,b", true])
+        assert.deepStrictEqual(yield* claim(["t4", "t5"]), ["labelled", true])
+        assert.deepStrictEqual(yield* claim(["t5", "t6"]), ["c", false])
+      })
+    )
+  )
+
   it.effect("of children ends before its bytes, and the next one goes on", () =>
     withLimits({ pageBytes: 1_000 }, (store) =>
       Effect.gen(function* () {
