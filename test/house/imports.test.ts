@@ -27,6 +27,7 @@ const rooms: ReadonlyArray<Room> = [
   { name: "core", files: server("core/"), may: [protocol, effect] },
   { name: "machine's clock", files: server("LiveClock"), may: [effect] },
   { name: "wake", files: server("drivers/wake/"), may: [protocol, effect] },
+  { name: "batch", files: server("drivers/batch/"), may: [effect] },
   { name: "columns", files: server("drivers/columns/"), may: [server("core/"), protocol, effect] },
   {
     name: "embedded engine",
@@ -41,14 +42,21 @@ const rooms: ReadonlyArray<Room> = [
   {
     name: "sqlite driver",
     files: server("drivers/sqlite/"),
-    may: [server("core/"), server("drivers/(columns|embedded|wake)/"), server("JobStores"), protocol, effect, /^node:/]
+    may: [
+      server("core/"),
+      server("drivers/(batch|columns|embedded|wake)/"),
+      server("JobStores"),
+      protocol,
+      effect,
+      /^node:/
+    ]
   },
   {
     name: "postgres driver",
     files: server("drivers/postgres/"),
     may: [
       server("core/"),
-      server("drivers/(columns|embedded|wake)/"),
+      server("drivers/(batch|columns|embedded|wake)/"),
       server("(JobStores|LiveClock)"),
       protocol,
       effect,
@@ -81,6 +89,12 @@ const rooms: ReadonlyArray<Room> = [
     may: [/^packages\/client\/src\//, protocol, effect, /^effect-mq$/]
   },
   { name: "client", files: /^packages\/client\/src\//, may: [protocol, effect] },
+  {
+    name: "faults' command",
+    files: /^packages\/faults\/src\/command\//,
+    may: [/^packages\/faults\/src\//, effect, /^@effect\/platform-node$/, /^node:/]
+  },
+  { name: "faults", files: /^packages\/faults\/src\//, may: [effect, /^node:/] },
   {
     name: "command line",
     files: /^packages\/cli\/src\//,

@@ -115,7 +115,10 @@ describe("a unit that throws", () => {
         concurrency: "unbounded"
       })
       const [a, defect, b, c] = exits
-      assert.deepStrictEqual([a, b, c], [Exit.succeed("a"), Exit.succeed("b"), Exit.succeed("c")])
+      assert.deepStrictEqual(
+        [a, b, c],
+        ["a", "b", "c"].map((answer): typeof a => Exit.succeed({ answer }))
+      )
       assert.isTrue(defect !== undefined && Exit.isFailure(defect) && Cause.hasDies(defect.cause))
       // The group ends at the one that throws; then each runs alone, and those behind it are the next group.
       assert.deepStrictEqual(runs, ["a", "bad", "a", "bad", "b", "c"])
@@ -170,7 +173,7 @@ describe("a fault of the database", () => {
       assert.include(error.message, "jobs.db")
       assert.include(error.message, "full")
       assert.deepStrictEqual(error.reason, { _tag: "DriverFault", transient: true })
-      assert.isUndefined(small)
+      assert.isUndefined(small.answer)
       assert.deepStrictEqual(yield* idsOf(storage), ["fits", "small"])
       assert.deepStrictEqual(brokenRules(db), [])
       db.exec("pragma max_page_count = 100000")

@@ -4,7 +4,8 @@
  * commit; what arrives meanwhile is the next group. A caller that is alone waits for nobody.
  */
 import type { JobStoreError } from "@jobwire/protocol"
-import { Effect } from "effect"
+import { Array as Arr, Effect, Exit } from "effect"
+import { Batcher } from "../batch/Batcher.ts"
 import { driverFault } from "./SqliteFault.ts"
 import type { Transactions } from "./Transactions.ts"
 
@@ -13,51 +14,41 @@ const mostUnits = 1000
 const mostMs = 10
 
 interface Unit {
-  /** Does the work, and gives what answers the caller once it is committed. */
-  readonly perform: () => () => void
-  readonly refuse: (error: unknown) => void
-  /** The caller went away before its turn. */
-  dropped: boolean
+  (): unknown
 }
+
+type Answer = Exit.Exit<unknown, JobStoreError>
 
 /** The units of one database that wait for their commit. */
 export class GroupCommit {
   readonly #transactions: Transactions
-  readonly #toFailure: (error: unknown) => Effect.Effect<never, JobStoreError>
+  readonly #toFailure: (error: unknown) => Exit.Exit<never, JobStoreError>
   readonly #closedError: () => JobStoreError
-  readonly #waiting: Array<Unit> = []
-  #scheduled = false
+  readonly #units: Batcher<Unit, unknown, JobStoreError>
   #closed = false
 
   /** `toFailure` says what the caller of a unit that threw is told. */
   constructor(
     transactions: Transactions,
     filename: string,
-    toFailure: (error: unknown) => Effect.Effect<never, JobStoreError>
+    toFailure: (error: unknown) => Exit.Exit<never, JobStoreError>
   ) {
     this.#transactions = transactions
     this.#toFailure = toFailure
     this.#closedError = () => driverFault(`the database ${filename} is closed: its layer's scope has ended`, false)
+    this.#units = new Batcher({
+      atOnce: 1,
+      mostWeight: mostUnits,
+      soon: setImmediate,
+      run: (batch, end) => end(this.#commitSome(batch)),
+      refusal: this.#closedError
+    })
   }
 
   /** Runs the work in the next transaction. Interruption before its turn drops it; from then on it is carried out. */
   write<A>(work: () => A): Effect.Effect<A, JobStoreError> {
-    return Effect.callback<A, JobStoreError>((resume) => {
-      if (this.#closed) return resume(Effect.fail(this.#closedError()))
-      const unit: Unit = {
-        perform: () => {
-          const answer = work()
-          return () => resume(Effect.succeed(answer))
-        },
-        refuse: (error) => resume(this.#toFailure(error)),
-        dropped: false
-      }
-      this.#waiting.push(unit)
-      this.#schedule()
-      return Effect.sync(() => {
-        unit.dropped = true
-      })
-    })
+    // The answer to a unit is what it gave.
+    return this.#units.submit(work) as Effect.Effect<A, JobStoreError>
   }
 
   /** Runs the work at once, outside any transaction: it sees what was committed. */
@@ -75,50 +66,34 @@ export class GroupCommit {
   /** Runs what waits, and refuses what comes later. */
   close(): void {
     this.#closed = true
-    while (this.#waiting.length > 0) this.#commitSome()
+    this.#units.close()
   }
 
-  #schedule(): void {
-    if (this.#scheduled || this.#waiting.length === 0) return
-    this.#scheduled = true
-    setImmediate(() => {
-      this.#scheduled = false
-      this.#commitSome()
-      this.#schedule()
-    })
-  }
-
-  // Nobody is answered before the queue is in order again, since an answer may lead to the next call, or the end, at once.
-  #commitSome(): void {
-    for (const answer of this.#takeGroup()) answer()
-  }
-
-  #takeGroup(): ReadonlyArray<() => void> {
-    const answers: Array<() => void> = []
-    let taken = 0
+  #commitSome(batch: Iterable<Unit>): ReadonlyArray<Answer> {
+    const units: Array<Unit> = []
     try {
-      this.#transactions.atomically(() => {
+      return this.#transactions.atomically(() => {
+        const answers: Array<Answer> = []
         const until = performance.now() + mostMs
-        for (const unit of this.#waiting) {
-          taken++
-          if (!unit.dropped) answers.push(unit.perform())
-          if (taken >= mostUnits || performance.now() >= until) break
+        for (const unit of batch) {
+          units.push(unit)
+          answers.push(Exit.succeed(unit()))
+          if (performance.now() >= until) break
         }
+        return answers
       })
-      this.#waiting.splice(0, taken)
-      return answers
     } catch {
       // One of the units, or the commit, failed. Alone, each shows whether it was the one; the others lose nothing by it.
-      const units = this.#waiting.splice(0, Math.max(taken, 1))
-      return units.filter((unit) => !unit.dropped).map((unit) => this.#runAlone(unit))
+      if (units.length === 0) units.push(...Arr.take(batch, 1))
+      return units.map((unit) => this.#runAlone(unit))
     }
   }
 
-  #runAlone(unit: Unit): () => void {
+  #runAlone(unit: Unit): Answer {
     try {
-      return this.#transactions.atomically(unit.perform)
+      return Exit.succeed(this.#transactions.atomically(unit))
     } catch (error) {
-      return () => unit.refuse(error)
+      return this.#toFailure(error)
     }
   }
 }
