@@ -99,9 +99,12 @@ export class Fleet {
     })
   }
 
-  /** This server has committed these events, in a transaction of this number. */
-  committed(store: number, events: ReadonlyArray<WakeEvent>, transaction: string): void {
-    const transactions = [Number(transaction)]
+  /**
+   * This server has committed these events, in a transaction of this number. Without one, tokens that are on their way are not held
+   * against it.
+   */
+  committed(store: number, events: ReadonlyArray<WakeEvent>, transaction: string | undefined): void {
+    const transactions = transaction === undefined ? [] : [Number(transaction)]
     for (const { count, name, queue } of events) {
       const key: LaneKey = { store, queue, name }
       const called = name === undefined ? 0 : count
@@ -264,4 +267,4 @@ export class Fleet {
 const isNewsOf =
   (transactions: ReadonlyArray<number>) =>
   (seen: Snapshot.Snapshot): boolean =>
-    transactions.some((transaction) => !Snapshot.sees(seen, transaction))
+    transactions.length === 0 || transactions.some((transaction) => !Snapshot.sees(seen, transaction))
