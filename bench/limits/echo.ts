@@ -4,7 +4,7 @@ import { once } from "node:events"
 import { Agent, request } from "node:http"
 import { fileURLToPath } from "node:url"
 import { WebSocket } from "ws"
-import { payload } from "./load.ts"
+import { payload } from "../contenders/payload.ts"
 
 type Send = (id: number) => Promise<void>
 

@@ -1,0 +1,22 @@
+/** Jobwire's sqlite driver without a network: what the transport costs is the difference. */
+import { SqliteJobStore } from "@jobwire/server"
+import { JobStore } from "@jobwire/protocol"
+import { Context, Effect, Exit, Layer, Scope } from "effect"
+import { join } from "node:path"
+import type { Adapter } from "../contenders/Store.ts"
+import { benchStore, bulk } from "./store.ts"
+
+const adapter: Adapter = {
+  bulk,
+  prepare: async () => {},
+  connect: async ({ options, url }) => {
+    const scope = Scope.makeUnsafe()
+    const layer = SqliteJobStore.layer({ filename: join(url, "jobs.sqlite"), synchronous: "full" })
+    const context = await Effect.runPromise(Layer.buildWithScope(layer, scope))
+    const shape = { batch: Number(options["batch"]), callers: Number(options["callers"]) }
+    return benchStore(Context.get(context, JobStore.JobStore), shape, () =>
+      Effect.runPromise(Scope.close(scope, Exit.void))
+    )
+  }
+}
+export default adapter

@@ -1,0 +1,19 @@
+/** Jobwire through the network: the client that applications use. */
+import "effect/schema/SchemaJITCompiler/enable"
+import { RemoteJobStore } from "@jobwire/client/node"
+import { Effect, Exit, Scope } from "effect"
+import type { Adapter } from "../contenders/Store.ts"
+import { benchStore, bulk } from "./store.ts"
+
+const adapter: Adapter = {
+  bulk,
+  prepare: async () => {},
+  connect: async ({ options, url }) => {
+    const scope = Scope.makeUnsafe()
+    const transport = options["transport"] === "http" ? "http" : "websocket"
+    const store = await Effect.runPromise(Scope.provide(RemoteJobStore.make({ url, transport }), scope))
+    const shape = { batch: Number(options["batch"]), callers: Number(options["callers"]) }
+    return benchStore(store, shape, () => Effect.runPromise(Scope.close(scope, Exit.void)))
+  }
+}
+export default adapter

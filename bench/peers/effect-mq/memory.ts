@@ -1,0 +1,18 @@
+/** effect-mq's memory store: producer and worker are in one process, for it knows no other. */
+import { Effect, ManagedRuntime } from "effect"
+import { JobStore, MemoryJobStore } from "effect-mq"
+import type { Adapter } from "../../contenders/Store.ts"
+import { benchStore, bulk } from "./store.ts"
+
+const callers = 16
+
+const adapter: Adapter = {
+  bulk,
+  prepare: async () => {},
+  connect: async () => {
+    const runtime = ManagedRuntime.make(MemoryJobStore.layer)
+    const store = await runtime.runPromise(Effect.service(JobStore.JobStore))
+    return benchStore(store, callers, () => runtime.dispose())
+  }
+}
+export default adapter

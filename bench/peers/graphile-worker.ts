@@ -1,0 +1,67 @@
+/** graphile-worker: as it is, or with its local queue and batched completions. A job's place is its task's name. */
+import { Logger, makeWorkerUtils, run } from "graphile-worker"
+import { once } from "node:events"
+import { Pool } from "pg"
+import type { Adapter, Place, Payload, Store, Target } from "../contenders/Store.ts"
+import { withSql } from "./postgres.ts"
+
+const silent = new Logger(() => () => {})
+
+const taskOf = ({ name, queue }: Place): string => `${queue}/${name}`
+
+const plain = { concurrentJobs: 24, maxPoolSize: 26 }
+const batched = {
+  ...plain,
+  localQueue: { size: 500 },
+  completeJobBatchDelay: 0,
+  failJobBatchDelay: 0
+}
+
+const settingsOf = ({ options, url }: Target) => ({
+  logger: silent,
+  preset: { worker: { connectionString: url, ...(options["batched"] === true ? batched : plain) } }
+})
+
+/** Resolves when no client of the pool is in use or asked for. */
+const untilIdle = async (pool: Pool): Promise<void> => {
+  while (pool.waitingCount > 0 || pool.idleCount < pool.totalCount) await once(pool, "release")
+}
+
+const work = async (target: Target, places: ReadonlyArray<Place>, handle: (payload: Payload) => void) => {
+  const task = async (payload: unknown) => handle(payload as Payload) // what the bench put in
+  const taskList = Object.fromEntries(places.map((place) => [taskOf(place), task]))
+  const pool = new Pool({ connectionString: target.url, max: plain.maxPoolSize })
+  const report = (error: Error) => console.error(`graphile-worker: ${error.message}`)
+  pool.on("error", report)
+  pool.on("connect", (client) => client.on("error", report))
+  const runner = await run({ ...settingsOf(target), taskList, pgPool: pool, noHandleSignals: true })
+  const stop = async () => {
+    await runner.stop()
+    // Without batches its completions are under way when it says that it has stopped.
+    await untilIdle(pool)
+    await pool.end()
+  }
+  return { stop }
+}
+
+const adapter: Adapter = {
+  bulk: { size: 1000, callers: 2 },
+  prepare: async (target) => {
+    const utils = await makeWorkerUtils(settingsOf(target))
+    await utils.migrate()
+    await utils.release()
+  },
+  connect: async (target): Promise<Store> => {
+    const utils = await makeWorkerUtils(settingsOf(target))
+    return {
+      enqueue: (job) => utils.addJob(taskOf(job), job.payload),
+      enqueueMany: (jobs) => utils.addJobs(jobs.map((job) => ({ identifier: taskOf(job), payload: job.payload }))),
+      work: (places, handle) => work(target, places, handle),
+      unfinished: () => withSql(target.url, (sql) => sql.number("select count(*) from graphile_worker._private_jobs")),
+      close: async () => {
+        await utils.release()
+      }
+    }
+  }
+}
+export default adapter
