@@ -75,6 +75,9 @@ const noEnd = "null::float8, null::text, null::text, null::int2, null::int2, nul
 /** A job that can still change, for {@link decodeJob}: of `job j`, `lane n` and `live l`. */
 export const liveJob = `${head}, ${values}, ${rest}, ${progress((column) => `l.${column}`)}, ${lease}, ${noEnd}`
 
+/** A job that can still change without its payload and metadata, which read as absent. */
+export const liveJobWithoutValues = liveJob.replace(values, "null::text, null::text")
+
 /** A finished job, for {@link decodeJob}: of `job j`, `lane n` and `done d`. */
 export const doneJob = `${head}, ${values}, ${rest}, ${progress((column) => `d.${column}`)}, ${noLease}, ${end}`
 

@@ -2,7 +2,7 @@
 import type { DatabaseSync } from "node:sqlite"
 import type { ChildRow } from "../../core/JobRow.ts"
 import type { ChildTable } from "../embedded/Tables.ts"
-import { inChunks } from "./Chunks.ts"
+import { inChunks } from "../embedded/Chunks.ts"
 import { childStatuses } from "../columns/Codes.ts"
 import { prepare, type Statement } from "./Statement.ts"
 import type { StoreState } from "./StoreState.ts"

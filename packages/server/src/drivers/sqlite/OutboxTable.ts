@@ -2,7 +2,7 @@
 import type { DatabaseSync } from "node:sqlite"
 import type { OutboxRow } from "../../core/JobRow.ts"
 import type { OutboxTable } from "../embedded/Tables.ts"
-import { inChunks } from "./Chunks.ts"
+import { inChunks } from "../embedded/Chunks.ts"
 import { states, terminalStates } from "../columns/Codes.ts"
 import { prepare } from "./Statement.ts"
 import type { StoreState } from "./StoreState.ts"

@@ -1,0 +1,91 @@
+/** The stores of one database: each is made when it is first asked for, and is there ever after. */
+import { type JobStore, type JobStoreError, Limits, Validation } from "@jobwire/protocol"
+import { Effect, type Scope, Semaphore } from "effect"
+import { JobStores, type StoreId } from "../../JobStores.ts"
+import * as LiveClock from "../../LiveClock.ts"
+import * as EmbeddedJobStore from "../embedded/EmbeddedJobStore.ts"
+import { Engine } from "../embedded/Engine.ts"
+import * as HistorySweep from "../embedded/HistorySweep.ts"
+import { historyTtlMs } from "../embedded/StoreOptions.ts"
+import { WakeHub } from "../wake/WakeHub.ts"
+import * as Connections from "./Connections.ts"
+import { LaneNumbers } from "./LaneNumbers.ts"
+import * as Look from "./look/Look.ts"
+import * as Migrations from "./Migrations.ts"
+import { fromSql } from "./PostgresFault.ts"
+import type { PostgresOptions } from "./PostgresOptions.ts"
+import * as SessionCheck from "./SessionCheck.ts"
+import * as UnitStorage from "./unit/UnitStorage.ts"
+import * as Expired from "./upkeep/Expired.ts"
+
+// One or the other gives a row: the second when somebody else has just given the store its number.
+const insertStore =
+  "insert into store (tenant, name) values ($1, $2) on conflict (tenant, name) do nothing returning store"
+const findStore = "select store from store where tenant = $1 and name = $2"
+
+/** The number of a store, which it is given when it is new. */
+const numberOf = (sessions: Connections.Sessions, { store, tenant }: StoreId): Effect.Effect<number, JobStoreError> =>
+  sessions
+    .use((session) =>
+      Effect.gen(function* () {
+        const found = yield* session.run(findStore, [tenant, store])
+        const made = found.length > 0 ? found : yield* session.run(insertStore, [tenant, store])
+        const rows = made.length > 0 ? made : yield* session.run(findStore, [tenant, store])
+        return Number(rows[0]?.[0])
+      })
+    )
+    .pipe(LiveClock.withLive, Effect.mapError(fromSql))
+
+/** Brings the schema to this version's layout, or refuses another one. */
+const prepareSchema = (options: PostgresOptions): Effect.Effect<void, JobStoreError> =>
+  options.migrate === true
+    ? Effect.asVoid(Migrations.migrate(options))
+    : Effect.flatMap(Migrations.check(options), Migrations.refuse)
+
+/** What the stores of one database share. */
+interface Database {
+  readonly connections: Connections.Connections
+  readonly options: PostgresOptions
+}
+
+const makeStore = Effect.fnUntraced(function* (
+  { connections, options }: Database,
+  id: StoreId
+): Effect.fn.Return<JobStore.Service, JobStoreError, Scope.Scope> {
+  const limits = yield* Limits.CurrentLimits
+  const number = yield* numberOf(connections.calm, id)
+  const storage = yield* UnitStorage.make(connections, { number, lanes: new LaneNumbers() })
+  const engine = new Engine(storage, new WakeHub(), limits, options.idGenerator)
+  yield* Effect.forkScoped(
+    HistorySweep.forever(
+      engine,
+      historyTtlMs(options.historyTtl),
+      options.historySweepInterval ?? "1 minute",
+      Expired.finder(connections.calm, number)
+    )
+  )
+  const looking = Look.operations({ sessions: connections.calm, store: number, limits, hasMetadataIndex: false })
+  return Validation.validated({ ...EmbeddedJobStore.operations(engine), ...looking }, limits)
+})
+
+/** The directory of the stores in one database, which is connected for as long as the scope lives. */
+export const make: (options: PostgresOptions) => Effect.Effect<JobStores["Service"], JobStoreError, Scope.Scope> =
+  Effect.fnUntraced(function* (options) {
+    yield* SessionCheck.check(options)
+    yield* prepareSchema(options)
+    const connections = yield* Effect.mapError(Connections.make(options), fromSql)
+    const database: Database = { connections, options }
+    // Stores that are made later live in the scope, and by the clock, that the directory has now.
+    const context = yield* Effect.context<Scope.Scope>()
+    const oneAtATime = yield* Semaphore.make(1)
+    const stores = new Map<string, JobStore.Service>()
+    const getOrMake = Effect.fnUntraced(function* (id: StoreId) {
+      const key = JSON.stringify([id.tenant, id.store])
+      const found = stores.get(key)
+      if (found !== undefined) return found
+      const made = yield* Effect.provideContext(makeStore(database, id), context)
+      stores.set(key, made)
+      return made
+    })
+    return JobStores.of({ get: (id) => oneAtATime.withPermit(getOrMake(id)) })
+  })

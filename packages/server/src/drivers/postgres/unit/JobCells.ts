@@ -1,0 +1,175 @@
+/** Jobs as far as they are loaded, and as units have left them. */
+import type { TerminalState } from "@jobwire/protocol"
+import type { AttemptRow, JobRow } from "../../../core/JobRow.ts"
+import type { Row } from "../Connections.ts"
+import { decodeEnd, decodeJob } from "../JobColumns.ts"
+import type { Run } from "./Run.ts"
+
+/** A job as the database has it and as units have left it. */
+export interface JobCell {
+  readonly id: string
+  stored: JobRow | undefined
+  /** The ledger entry in its row of `done`. */
+  storedEnd: AttemptRow | undefined
+  /** Whether payload, metadata and exit were loaded too; they are absent otherwise. */
+  hasValues: boolean
+  current: JobRow | undefined
+  /** Ledger entries that units have appended. */
+  entries: ReadonlyArray<AttemptRow>
+}
+
+const none: ReadonlySet<JobCell> = new Set()
+
+// Each job is in one group: those that one question is about lie together.
+const groupOf = ({ name, queue, state }: Pick<JobRow, "name" | "queue" | "state">): string => {
+  switch (state) {
+    case "waiting":
+    case "delayed":
+      return `${state} ${queue}`
+    case "active":
+    case "waiting-children":
+      return state
+    default:
+      return `${state} ${name}`
+  }
+}
+
+/** See the file. */
+export class JobCells {
+  readonly #run: Run
+  readonly #cells = new Map<string, JobCell>()
+  readonly #groups = new Map<string, Set<JobCell>>()
+  readonly #seqs = new Set<number>()
+  /** Those that the database has as finished. */
+  readonly storedEnded = new Set<JobCell>()
+
+  constructor(run: Run) {
+    this.#run = run
+  }
+
+  /** How many jobs are loaded or made. */
+  get size(): number {
+    return this.#cells.size
+  }
+
+  find(id: string): JobCell | undefined {
+    return this.#cells.get(id)
+  }
+
+  /** Whether the job that the database has under this number is loaded. */
+  hasSeq(seq: number): boolean {
+    return this.#seqs.has(seq)
+  }
+
+  all(): Iterable<JobCell> {
+    return this.#cells.values()
+  }
+
+  /** The jobs of a queue that are waiting or delayed. */
+  inQueue(state: "waiting" | "delayed", queue: string): ReadonlySet<JobCell> {
+    return this.#groups.get(groupOf({ state, queue, name: "" })) ?? none
+  }
+
+  active(): ReadonlySet<JobCell> {
+    return this.#groups.get("active") ?? none
+  }
+
+  /** The finished jobs of a name. */
+  ended(name: string, state: TerminalState): ReadonlySet<JobCell> {
+    return this.#groups.get(groupOf({ state, queue: "", name })) ?? none
+  }
+
+  insert(row: JobRow): void {
+    const found = this.#cells.get(row.id)
+    const cell = found ?? newCell(row.id)
+    const { hasValues } = cell
+    this.#cells.set(row.id, cell)
+    this.write(cell, row)
+    cell.hasValues = true
+    this.#run.changed(() => {
+      cell.hasValues = hasValues
+      if (found === undefined) this.#cells.delete(row.id)
+    })
+  }
+
+  /** Gives the job another row. */
+  write(cell: JobCell, row: JobRow): void {
+    const before = cell.current
+    this.#place(cell, row)
+    this.#run.changed(() => this.#place(cell, before))
+  }
+
+  /** Takes the job away, with its ledger: what gets its id later is another job. */
+  delete(cell: JobCell): void {
+    const { current, entries } = cell
+    this.#place(cell, undefined)
+    cell.entries = []
+    this.#run.changed(() => {
+      this.#place(cell, current)
+      cell.entries = entries
+    })
+  }
+
+  /** Appends a ledger entry. */
+  append(cell: JobCell, entry: AttemptRow): void {
+    const before = cell.entries
+    cell.entries = [...before, entry]
+    this.#run.changed(() => {
+      cell.entries = before
+    })
+  }
+
+  /** Says that the database has no job with this id. */
+  receiveAbsent(id: string): void {
+    if (!this.#cells.has(id)) this.#cells.set(id, newCell(id))
+  }
+
+  /** Says what the database has, in the columns of a job. What units have written over it stays. */
+  receive(row: Row, hasValues: boolean): JobCell {
+    const job = decodeJob(row)
+    const cell = this.#cells.get(job.id) ?? newCell(job.id)
+    this.#cells.set(job.id, cell)
+    if (cell.stored === undefined && cell.current === undefined) {
+      cell.stored = job
+      cell.storedEnd = decodeEnd(row)
+      cell.hasValues = hasValues
+      this.#seqs.add(job.seq)
+      if (cell.storedEnd !== undefined) this.storedEnded.add(cell)
+      this.#place(cell, job)
+    } else if (hasValues && !cell.hasValues && cell.stored !== undefined) {
+      this.#addValues(cell, job, decodeEnd(row))
+    }
+    return cell
+  }
+
+  #addValues(cell: JobCell, job: JobRow, end: AttemptRow | undefined): void {
+    const { current, stored } = cell
+    const { exit, metadata, payload } = job
+    cell.hasValues = true
+    cell.storedEnd = end
+    cell.stored = stored === undefined ? undefined : { ...stored, payload, metadata, exit }
+    if (current === stored) this.#place(cell, cell.stored)
+    else if (current !== undefined) this.#place(cell, { ...current, payload, metadata })
+  }
+
+  #place(cell: JobCell, row: JobRow | undefined): void {
+    const from = cell.current === undefined ? undefined : groupOf(cell.current)
+    const to = row === undefined ? undefined : groupOf(row)
+    cell.current = row
+    if (from === to) return
+    if (from !== undefined) this.#groups.get(from)?.delete(cell)
+    if (to === undefined) return
+    const group = this.#groups.get(to)
+    if (group === undefined) this.#groups.set(to, new Set([cell]))
+    else group.add(cell)
+  }
+}
+
+const newCell = (id: string): JobCell => ({
+  id,
+  stored: undefined,
+  storedEnd: undefined,
+  hasValues: false,
+  current: undefined,
+  entries: []
+})

@@ -1,0 +1,140 @@
+/**
+ * Which jobs are loaded, and the statements that load more. Units that may write lock what is in `live`, by `seq`: a statement of
+ * workers may hold a row, for a moment; what has become of it meanwhile is what the lock gives, or is found in `done` by the next
+ * statement. What is in `done` nobody but units changes.
+ */
+import type { Row } from "../Connections.ts"
+import { doneJob, jobColumns, jobTables, liveJob, liveJobWithoutValues } from "../JobColumns.ts"
+import type { LaneNumbers } from "../LaneNumbers.ts"
+import type { JobCell, JobCells } from "./JobCells.ts"
+import type { Load, Mode } from "./Load.ts"
+import type { Run } from "./Run.ts"
+
+/** `from` of a job that can change; `job j`, `live l` and `lane n`. */
+export const liveTables =
+  "job j join live l on l.store = j.store and l.seq = j.seq join lane n on n.store = l.store and n.lane = l.lane"
+
+/** The end of a statement that locks what it finds in `live l`. */
+export const lockInOrder = "order by l.seq for update of l"
+
+const anyById = `select ${jobColumns}, n.lane from ${jobTables} where j.store = $1 and j.id = any($2::text[])`
+
+const liveById = `
+  select ${liveJob}, n.lane from ${liveTables} where j.store = $1 and j.id = any($2::text[]) ${lockInOrder}`
+
+const doneById = `
+  select ${doneJob}, n.lane from job j
+  join done d on d.store = j.store and d.seq = j.seq
+  join lane n on n.store = d.store and n.lane = d.lane
+  where j.store = $1 and j.id = any($2::text[])`
+
+const byToken = `
+  select ${liveJob}, n.lane from live l join job j on j.store = l.store and j.seq = l.seq
+  join lane n on n.store = l.store and n.lane = l.lane
+  where l.store = $1 and l.token = any($2::text[]) and l.state = 2`
+
+const stalled = `
+  select ${liveJobWithoutValues}, n.lane from live l join job j on j.store = l.store and j.seq = l.seq
+  join lane n on n.store = l.store and n.lane = l.lane
+  where l.store = $1 and l.state = 2 and l.lock_until <= $2::float8`
+
+/** See the file. */
+export class JobLoads {
+  readonly #run: Run
+  readonly #mode: Mode
+  readonly #cells: JobCells
+  readonly #lanes: LaneNumbers
+  readonly #ids = new Set<string>()
+  readonly #tokens = new Set<string>()
+  readonly #knownTokens = new Set<string>()
+  #stalledUntil = -Infinity
+  #wantedStalled = -Infinity
+
+  constructor(run: Run, mode: Mode, cells: JobCells, lanes: LaneNumbers) {
+    this.#run = run
+    this.#mode = mode
+    this.#cells = cells
+    this.#lanes = lanes
+  }
+
+  /** The job with this id, and whether all of it is loaded; otherwise it is lacking. */
+  find(id: string): JobCell | undefined {
+    const cell = this.#cells.find(id)
+    if (cell !== undefined && (cell.hasValues || cell.current === undefined)) return cell
+    this.lackValues(id)
+    return undefined
+  }
+
+  /** Says that a job is wanted with its payload, metadata and exit. */
+  lackValues(id: string): void {
+    this.#run.lack()
+    this.#ids.add(id)
+  }
+
+  /** Whether the job that the token held is loaded, or there was none; otherwise it is lacking. */
+  hasToken(token: string): boolean {
+    if (this.#knownTokens.has(token)) return true
+    this.#run.lack()
+    this.#tokens.add(token)
+    return false
+  }
+
+  /** Whether all jobs are loaded whose leases end by this moment; otherwise they are lacking. */
+  hasStalled(moment: number): boolean {
+    if (moment <= this.#stalledUntil) return true
+    this.#run.lack()
+    this.#wantedStalled = Math.max(moment, this.#wantedStalled)
+    return false
+  }
+
+  /** Takes a job in the columns of a list of this folder, with the number of its lane behind them. */
+  receive(row: Row, hasValues = true): JobCell {
+    const cell = this.#cells.receive(row, hasValues)
+    if (cell.stored !== undefined) this.#lanes.learn(cell.stored, Number(row.at(-1)))
+    return cell
+  }
+
+  loads(): ReadonlyArray<Load> {
+    return [...this.#loadsById(), ...this.#loadsByToken(), ...this.#loadsOfStalled()]
+  }
+
+  #loadsById(): ReadonlyArray<Load> {
+    const ids = Array.from(this.#ids)
+    this.#ids.clear()
+    if (ids.length === 0) return []
+    const receive = (rows: ReadonlyArray<Row>): void => {
+      for (const row of rows) this.receive(row)
+    }
+    const receiveLast = (rows: ReadonlyArray<Row>): void => {
+      receive(rows)
+      for (const id of ids) this.#cells.receiveAbsent(id)
+    }
+    return this.#mode === "read"
+      ? [{ sql: anyById, parameters: [ids], receive: receiveLast }]
+      : [
+          { sql: liveById, parameters: [ids], receive },
+          { sql: doneById, parameters: [ids], receive: receiveLast }
+        ]
+  }
+
+  #loadsByToken(): ReadonlyArray<Load> {
+    const tokens = Array.from(this.#tokens)
+    this.#tokens.clear()
+    if (tokens.length === 0) return []
+    const receive = (rows: ReadonlyArray<Row>): void => {
+      for (const row of rows) this.receive(row)
+      for (const token of tokens) this.#knownTokens.add(token)
+    }
+    return [{ sql: `${byToken} ${lockInOrder}`, parameters: [tokens], receive }]
+  }
+
+  #loadsOfStalled(): ReadonlyArray<Load> {
+    const moment = this.#wantedStalled
+    if (moment <= this.#stalledUntil) return []
+    const receive = (rows: ReadonlyArray<Row>): void => {
+      for (const row of rows) this.receive(row, false)
+      this.#stalledUntil = moment
+    }
+    return [{ sql: `${stalled} ${lockInOrder}`, parameters: [moment], receive }]
+  }
+}

@@ -1,0 +1,128 @@
+/**
+ * One transaction of units: it takes the store's lock, loads what they want, runs them, and writes what they have changed. The
+ * statements of a step are sent together.
+ */
+import { Data, Effect, Exit } from "effect"
+import type { SqlError } from "effect/sql/SqlError"
+import type { Session } from "../Connections.ts"
+import * as LaneNumbers from "../LaneNumbers.ts"
+import { isConnectionLost } from "../PostgresFault.ts"
+import type { Load, Write } from "./Load.ts"
+import { Turns, type Work, type WorkExit } from "./Turns.ts"
+import { type Changes, UnitTables } from "./UnitTables.ts"
+
+/** The store that units belong to. */
+export interface UnitStore {
+  readonly number: number
+  readonly lanes: LaneNumbers.LaneNumbers
+}
+
+/** A transaction that was committed. */
+export interface CommittedUnits {
+  /** Its number, as `pg_current_xact_id()` gives it. */
+  readonly transaction: string
+  /** How each unit ended. */
+  readonly exits: ReadonlyArray<WorkExit>
+}
+
+/** The commit was sent, and no answer came. */
+export class LostCommit extends Data.TaggedError("LostCommit")<{
+  readonly error: SqlError
+  /** What there is if it was carried out. */
+  readonly committed: CommittedUnits
+}> {}
+
+// The first key of the advisory lock of a store's units; the second is the store.
+const lockClass = 0x6a6f_6277
+const lock = `select pg_advisory_xact_lock(${lockClass}, $1::int4)`
+const number = "select pg_current_xact_id()::text"
+
+type Statement = Effect.Effect<unknown, SqlError>
+
+/** Sends all at once, waits for all, and fails as the first that failed. */
+export const together = (statements: ReadonlyArray<Statement>): Effect.Effect<void, SqlError> =>
+  Effect.flatMap(Effect.forEach(statements, Effect.exit, { concurrency: "unbounded" }), (exits) =>
+    Exit.asVoid(exits.find(Exit.isFailure) ?? Exit.void)
+  )
+
+/** The load as a statement of this session. */
+export const load =
+  (session: Session, store: number) =>
+  ({ parameters, receive, sql }: Load): Statement =>
+    Effect.map(session.run(sql, [store, ...parameters]), receive)
+
+/** All writes as one statement; they touch different rows, so that their order means nothing. */
+const write = (session: Session, store: number, writes: ReadonlyArray<Write>): ReadonlyArray<Statement> => {
+  if (writes.length === 0) return []
+  const parameters: Array<unknown> = [store]
+  const parts = writes.map((each, index) => {
+    const sql = each.sql(parameters.length + 1)
+    parameters.push(...each.parameters)
+    return `w${index} as (${sql})`
+  })
+  return [session.run(`with ${parts.join(",")} select`, parameters)]
+}
+
+const makeLanes = Effect.fnUntraced(function* (session: Session, store: UnitStore, { lanes }: Changes) {
+  const known = new LaneNumbers.LaneNumbers(store.lanes)
+  const made = lanes.length === 0 ? [] : yield* LaneNumbers.make(session, store.number, lanes)
+  for (const [lane, number] of made) known.learn(lane, number)
+  return { known, made }
+})
+
+/** Runs the units until all are kept, in a transaction that has begun with `first`. */
+const runUnits = Effect.fnUntraced(function* (
+  session: Session,
+  store: UnitStore,
+  tables: UnitTables,
+  turns: Turns,
+  first: ReadonlyArray<Statement>
+) {
+  let statements = first
+  do {
+    const loads = tables.loads()
+    if (statements.length + loads.length === 0) return yield* Effect.die(new Error("a unit lacks what nothing loads"))
+    yield* together([...statements, ...loads.map(load(session, store.number))])
+    statements = []
+  } while (!turns.next())
+})
+
+/** See the file. It fails with the error of a transaction that was rolled back. */
+export const runTransaction = Effect.fnUntraced(function* (
+  session: Session,
+  store: UnitStore,
+  works: ReadonlyArray<Work>
+): Effect.fn.Return<CommittedUnits, SqlError | LostCommit> {
+  const tables = new UnitTables("write", store.lanes)
+  const turns = new Turns(tables, works)
+  let transaction = ""
+  // Before there is a transaction, units show what they want first.
+  turns.next()
+  const begin = [
+    session.run("begin"),
+    session.run(lock, [store.number]),
+    Effect.map(session.run(number), (rows) => {
+      transaction = String(rows[0]?.[0])
+    })
+  ]
+  const prepared = Effect.gen(function* () {
+    yield* runUnits(session, store, tables, turns, begin)
+    const changes = tables.changes()
+    return { changes, ...(yield* makeLanes(session, store, changes)) }
+  })
+  const { changes, known, made } = yield* Effect.tapCause(prepared, () => rollback(session))
+  const committed: CommittedUnits = { transaction, exits: turns.exits }
+  const writes = [
+    ...write(session, store.number, changes.clears),
+    ...write(session, store.number, changes.writes(known)),
+    session.run("commit")
+  ]
+  yield* together(writes).pipe(
+    Effect.tapCause(() => rollback(session)),
+    Effect.mapError((error) => (isConnectionLost(error) ? new LostCommit({ error, committed }) : error))
+  )
+  for (const [lane, number] of made) store.lanes.learn(lane, number)
+  return committed
+})
+
+const rollback = (session: Session): Effect.Effect<void> => Effect.ignore(session.run("rollback"))
