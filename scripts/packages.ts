@@ -5,4 +5,4 @@ import { fileURLToPath } from "node:url"
 export const root = fileURLToPath(new URL("..", import.meta.url))
 
 /** Folder names below `packages/`, in the order of their dependencies. */
-export const packages = ["protocol", "server", "client", "cli"] as const
+export const packages = ["protocol", "server", "client", "cli", "faults"] as const

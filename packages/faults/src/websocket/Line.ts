@@ -1,0 +1,48 @@
+/** One end of a tunnel: what is written to it, message by message. */
+import { Effect, Semaphore } from "effect"
+import type { Socket } from "node:net"
+
+/** Writes to a socket. */
+export class Line {
+  readonly socket: Socket
+  /** Whole messages are put in between the others, not into one. */
+  readonly turns = Semaphore.makeUnsafe(1)
+
+  constructor(socket: Socket) {
+    this.socket = socket
+  }
+
+  /** Writes bytes, and waits while the peer takes none. `written` is called when they are on their way. */
+  write(bytes: Buffer, written?: () => void): Effect.Effect<void> {
+    return Effect.suspend(() => {
+      const { socket } = this
+      if (socket.destroyed || socket.writableEnded) return Effect.void
+      return socket.write(bytes, (error) => {
+        if (error === null || error === undefined) written?.()
+      })
+        ? Effect.void
+        : this.drained
+    })
+  }
+
+  /** Writes a whole message when no other one is being written. */
+  put(message: Buffer): Effect.Effect<void> {
+    return Effect.raceFirst(this.turns.withPermits(1)(this.write(message)), this.closed)
+  }
+
+  private readonly drained: Effect.Effect<void> = Effect.callback((resume) => {
+    const done = () => {
+      this.socket.off("drain", done).off("close", done)
+      resume(Effect.void)
+    }
+    if (this.socket.destroyed) return done()
+    this.socket.once("drain", done).once("close", done)
+  })
+
+  private readonly closed: Effect.Effect<void> = Effect.callback((resume) => {
+    const done = () => resume(Effect.void)
+    if (this.socket.destroyed) return done()
+    this.socket.once("close", done)
+    return Effect.sync(() => void this.socket.off("close", done))
+  })
+}
