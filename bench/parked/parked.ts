@@ -8,7 +8,8 @@ import { fork } from "node:child_process"
 import { once } from "node:events"
 import { fileURLToPath } from "node:url"
 import { parseArgs } from "node:util"
-import { openSockets, residentBytes, startServer } from "./server-process.ts"
+import { startServer } from "../jobwire/server-process.ts"
+import { openSockets, residentBytes } from "./procfs.ts"
 
 const { values } = parseArgs({
   options: { clients: { type: "string", default: "1000" }, transport: { type: "string", default: "websocket" } }

@@ -1,0 +1,25 @@
+/** How figures are written. */
+import { median } from "./Results.ts"
+
+/** A rate: whole numbers in thousands. */
+export const rate = (value: number): string => Math.round(value).toLocaleString("en")
+
+/** Milliseconds: two figures that count. */
+export const milliseconds = (value: number): string =>
+  value >= 100 ? Math.round(value).toLocaleString("en") : String(Number(value.toPrecision(2)))
+
+/** A ratio. */
+export const ratio = (value: number): string => value.toPrecision(value >= 100 ? 3 : 2)
+
+/** Whether a figure is a time; all others are rates. */
+export const isTime = (figure: string): boolean => figure.startsWith("wake@")
+
+/** The median of a figure. */
+export const figureText = (figure: string, values: ReadonlyArray<number>): string =>
+  (isTime(figure) ? milliseconds : rate)(median(values))
+
+/** A table in Markdown. The first column is text, the others are numbers. */
+export const table = (head: ReadonlyArray<string>, rows: ReadonlyArray<ReadonlyArray<string>>): string =>
+  [head, head.map((_, index) => (index === 0 ? "---" : "---:")), ...rows]
+    .map((cells) => `| ${cells.join(" | ")} |`)
+    .join("\n")
