@@ -39,10 +39,15 @@ export const array = (values: ReadonlyArray<unknown>, type: ColumnType): PgTypes
 export const names = (columns: ReadonlyArray<Column<never>>): string => columns.map(({ name }) => name).join(", ")
 
 /** `unnest(…) as alias(…)` over the arrays of the columns, the first of which is parameter number `first`. */
-export const rows = (columns: ReadonlyArray<Column<never>>, alias: string, first = 1): string => {
-  const arrays = columns.map(({ type }, index) => `$${first + index}::${carrierOf(type)}[]`)
-  return `unnest(${arrays.join(", ")}) as ${alias}(${names(columns)})`
-}
+export const rows = (columns: ReadonlyArray<Column<never>>, alias: string, first = 1): string =>
+  `${arraysOf(columns, first)} as ${alias}(${names(columns)})`
+
+/** Like {@link rows}, with the position of each row, from 1, in a last column `position`. */
+export const numberedRows = (columns: ReadonlyArray<Column<never>>, alias: string, first = 1): string =>
+  `${arraysOf(columns, first)} with ordinality as ${alias}(${names(columns)}, position)`
+
+const arraysOf = (columns: ReadonlyArray<Column<never>>, first: number): string =>
+  `unnest(${columns.map(({ type }, index) => `$${first + index}::${carrierOf(type)}[]`).join(", ")})`
 
 /** The value of a column in what {@link rows} gives. */
 export const value = ({ name, type }: Column<never>, alias: string): string =>
