@@ -1,6 +1,6 @@
 /** What goes wrong in PostgreSQL, as the error that callers of a store know. */
 import { JobStoreError } from "@jobwire/protocol"
-import type { SqlError, SqlErrorReason } from "effect/sql/SqlError"
+import type { SqlError } from "effect/sql/SqlError"
 
 /** A fault of this driver. `transient` when the same call may well succeed later. */
 export const driverFault = (message: string, transient: boolean): JobStoreError =>
@@ -46,11 +46,11 @@ export const fromLostCommit = (error: SqlError): JobStoreError =>
 
 const sentence = (error: SqlError, outcome: string): string => {
   const advice = adviceOn(error)
-  return `PostgreSQL failed: ${textOf(error.reason)}: ${outcome}${advice === "" ? "" : `: ${advice}`}`
+  return `PostgreSQL failed: ${textOf(error)}: ${outcome}${advice === "" ? "" : `: ${advice}`}`
 }
 
-// The text of the database itself, where there is one; it holds no credentials.
-const textOf = (reason: SqlErrorReason): string => {
+/** The text of the database itself, where there is one; it holds no credentials. */
+export const textOf = ({ reason }: SqlError): string => {
   const cause: unknown = reason.cause
   return cause instanceof Error && cause.message !== "" ? cause.message : reason.message
 }

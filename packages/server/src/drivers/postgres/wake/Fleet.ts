@@ -40,6 +40,9 @@ export interface Surroundings {
 // A server that was silent for so long needs to be told of no waiters until it says something.
 const aloneAfterMs = 600_000
 
+// What a server says comes back to it at once, unless the database is very busy.
+const echoMs = 3000
+
 /** See the file. */
 export class Fleet {
   readonly #around: Surroundings
@@ -49,8 +52,9 @@ export class Fleet {
   readonly #presence = new Presence((key) => this.#parkings.get(key.store)?.size(key.queue, key.name) ?? 0)
   readonly #outgoing: Outgoing
   #origin = ""
-  #beatsSent = 0
-  #beatsHeard = 0
+  #beats = 0
+  /** When it first said that it is there, of the times that have not come back to it. */
+  #unheardSince: number | undefined = undefined
 
   constructor(around: Surroundings) {
     this.#around = around
@@ -74,9 +78,9 @@ export class Fleet {
     return this.#events.size > this.#around.manyEvents
   }
 
-  /** Whether what it last said of itself has not come back to it: then it hears nothing. */
+  /** Whether what it said of itself does not come back to it: then it hears nothing. */
   get isDeaf(): boolean {
-    return this.#beatsHeard < this.#beatsSent
+    return this.#unheardSince !== undefined && this.#around.now() - this.#unheardSince > echoMs
   }
 
   /** The token of a claim for these names that found nothing in this snapshot, PostgreSQL's `pg_current_snapshot()` as text. */
@@ -120,7 +124,7 @@ export class Fleet {
     if (message === undefined) return
     const { events, from, sign, waiting } = message
     if (from === this.#around.id) {
-      if (typeof sign === "number") this.#beatsHeard = sign
+      if (sign === this.#beats) this.#unheardSince = undefined
       return
     }
     this.#meet(from, sign)
@@ -146,7 +150,7 @@ export class Fleet {
     if (origin === this.#origin) this.#events.settle(snapshot)
     else this.#events.begin(snapshot)
     this.#origin = origin
-    this.#beatsHeard = this.#beatsSent
+    this.#unheardSince = undefined
     this.#peers.forgetAll()
     this.#retell()
     this.#outgoing.sign("hello")
@@ -172,9 +176,15 @@ export class Fleet {
     this.#around.onOutgoing()
   }
 
-  /** A message that says that this server is there. */
+  /** A message that says that this server is there, and that it should hear itself. */
   beat(): ReadonlyArray<string> {
-    return Message.write({ from: this.#around.id, sign: ++this.#beatsSent, events: [], waiting: [] })
+    this.#unheardSince ??= this.#around.now()
+    return Message.write({ from: this.#around.id, sign: ++this.#beats, events: [], waiting: [] })
+  }
+
+  /** The last beat was not sent. */
+  skipBeat(): void {
+    this.#unheardSince = undefined
   }
 
   /** The messages that were gathered, which then count as told. */

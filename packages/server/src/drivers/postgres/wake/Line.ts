@@ -6,7 +6,7 @@ import * as PgConnection from "@effect/sql-pg/PgConnection"
 import { Data, Deferred, Effect, Exit, Latch, Queue, Random, type Scope } from "effect"
 import type { SqlError } from "effect/sql/SqlError"
 import * as LiveClock from "../../../LiveClock.ts"
-import { fromSql } from "../PostgresFault.ts"
+import { textOf } from "../PostgresFault.ts"
 import { type DatabaseOptions, defaultSchema } from "../PostgresOptions.ts"
 import type { Fleet } from "./Fleet.ts"
 import { parse, type Snapshot } from "./Snapshot.ts"
@@ -127,7 +127,7 @@ const callOnce = Effect.fnUntraced(function* (
 const warn = (error: SqlError | SilentLine): Effect.Effect<void> =>
   Effect.logWarning(
     "the connection by which this server hears of jobs at other servers was lost, and is made anew: " +
-      `${error._tag === "SilentLine" ? error.message : fromSql(error).message}. Until then its waits may end late`
+      `${error._tag === "SilentLine" ? error.message : textOf(error)}. Until then its waits may end late`
   )
 
 /** Calls again and again. Two calls that fail are a random part of a growing time apart, so that no two servers come together. */

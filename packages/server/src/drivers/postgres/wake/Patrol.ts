@@ -6,7 +6,7 @@ import { type Clock, Effect, type Latch, Random } from "effect"
 import type { SqlError } from "effect/sql/SqlError"
 import * as LiveClock from "../../../LiveClock.ts"
 import type { Row, Sessions } from "../Connections.ts"
-import { fromSql } from "../PostgresFault.ts"
+import { textOf } from "../PostgresFault.ts"
 import { delayed, fresh, returned } from "../RowStates.ts"
 import type { Fleet } from "./Fleet.ts"
 import type { Line } from "./Line.ts"
@@ -45,7 +45,7 @@ const look = `
         ) job
         where l.store = w.store and l.queue = w.queue and (w.name = '' or l.name = w.name)
         limit w.most
-      ) some
+      ) enough
     ) found
     where found.jobs > 0 and not exists (select from pause p where p.store = w.store and p.queue = w.queue)
   )::text`
@@ -89,23 +89,29 @@ export const lookOnce = Effect.fnUntraced(function* (patrol: Patrol): Effect.fn.
   if (fleet.isDeaf) line.hangUp()
   let payloads = fleet.beat()
   for (let from = 0; from < wanted.length; from += mostAtOnce) {
-    const found = yield* find(patrol, wanted.slice(from, from + mostAtOnce), payloads)
+    const looked = find(patrol, wanted.slice(from, from + mostAtOnce), payloads)
+    const found = yield* Effect.tapError(looked, () => Effect.sync(() => fleet.skipBeat()))
     payloads = []
     for (const { key, waiters } of found) fleet.found(key, waiters)
   }
 })
 
-/** Looks until it is interrupted. A look that fails is left to the next. */
-export const walk = (patrol: Patrol): Effect.Effect<never> => {
-  const { intervalMs, now } = patrol
-  const rest = Effect.flatMap(Random.next, (part) => LiveClock.sleep(intervalMs * (1 - part / 4)))
-  return Effect.raceFirst(now.await, rest).pipe(
-    Effect.andThen(Effect.sync(() => now.closeUnsafe())),
-    Effect.andThen(lookOnce(patrol)),
-    Effect.catch((error) =>
-      Effect.logWarning(`the look for jobs that nobody takes failed, and is made again: ${fromSql(error).message}`)
-    ),
-    Effect.forever,
-    LiveClock.withLive
+const warn = (error: SqlError): Effect.Effect<void> =>
+  Effect.logWarning(
+    "the look for jobs that nobody takes failed, and is made again and again: " +
+      `${textOf(error)}. Until then a wake that was missed stays so`
   )
-}
+
+/** Looks until it is interrupted. A look that fails is left to the next. */
+export const walk: (patrol: Patrol) => Effect.Effect<never> = Effect.fnUntraced(function* (patrol) {
+  const { intervalMs, now } = patrol
+  let isFailing = false
+  while (true) {
+    const part = yield* Random.next
+    yield* Effect.raceFirst(now.await, LiveClock.sleep(intervalMs * (1 - part / 4)))
+    now.closeUnsafe()
+    const result = yield* Effect.result(lookOnce(patrol))
+    if (result._tag === "Failure" && !isFailing) yield* warn(result.failure)
+    isFailing = result._tag === "Failure"
+  }
+}, LiveClock.withLive)
