@@ -22,16 +22,17 @@ export const claimMany = (engine: Engine): JobStore.Service["claimMany"] => {
 }
 
 /** One claim is many of them with one token: it gives a job, or says why not. */
-export const claim = (engine: Engine): JobStore.Service["claim"] => {
-  const many = claimMany(engine)
-  return ({ lockDurationMs, names, queue, token }) =>
+export const oneOf =
+  (many: JobStore.Service["claimMany"]): JobStore.Service["claim"] =>
+  ({ lockDurationMs, names, queue, token }) =>
     Effect.map(many({ queue, names, tokens: [token], lockDurationMs }), ({ empty, jobs: [claimed] }) =>
       claimed !== undefined
         ? { _tag: "Claimed", job: claimed.job }
         : // Without a job there is what its claim said.
           { _tag: "Empty", ...(empty as Empty) }
     )
-}
+
+export const claim = (engine: Engine): JobStore.Service["claim"] => oneOf(claimMany(engine))
 
 export const awaitWake =
   (engine: Engine): JobStore.Service["awaitWake"] =>
@@ -96,8 +97,8 @@ const promote = (unit: Unit, queue: string) => {
   return { promoted, more: due.length > promoted.length }
 }
 
-// The token is taken while the unit looks: what commits later is later than the token.
+// The token is taken while the unit looks: what commits later is later than the token, or not visible in its snapshot.
 const empty = (engine: Engine, { tables }: Unit, { names, queue }: ClaimManyOptions): Empty => ({
   nextRunAt: tables.jobs.nextRunAt(queue, names),
-  wakeToken: engine.wake.token(queue, names)
+  wakeToken: engine.wake.token(queue, names, tables.snapshot)
 })

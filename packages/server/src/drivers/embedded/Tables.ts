@@ -131,6 +131,8 @@ export interface Tables {
   readonly schedules: ScheduleTable
   readonly children: ChildTable
   readonly outbox: OutboxTable
+  /** What the unit sees at least, where the database has such: see Wake.ts. */
+  readonly snapshot?: string
 }
 
 /**

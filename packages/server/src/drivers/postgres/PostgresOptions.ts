@@ -23,6 +23,8 @@ export interface PostgresOptions extends DatabaseOptions, StoreOptions {
   readonly calmConnections?: number | undefined
   /** How long one statement may run before the database gives it up. 30 seconds unless given. */
   readonly statementTimeout?: Duration.Input | undefined
+  /** How often a server looks for jobs that none of its parked waits was told of; nobody waits longer for one. 5 seconds unless given. */
+  readonly wakePollInterval?: Duration.Input | undefined
   /** How far the server's clock may be from the database's before a warning is logged. 2 seconds unless given. */
   readonly clockOffsetLimit?: Duration.Input | undefined
 }

@@ -34,6 +34,7 @@ export class UnitTables implements Tables {
   readonly schedules: UnitSchedules
   readonly children: UnitChildren
   readonly outbox: UnitOutbox
+  #snapshot: string | undefined = undefined
   readonly #numbers: Numbers
   readonly #asked: Asked
   readonly #lanes: LaneNumbers
@@ -50,6 +51,17 @@ export class UnitTables implements Tables {
     this.schedules = new UnitSchedules(run, this.#asked)
     this.children = new UnitChildren(run, this.#asked, (id) => this.#isWaiting(id))
     this.outbox = new UnitOutbox(run, this.#numbers, this.#asked)
+  }
+
+  /** What could be seen when the transaction began, which loads nothing for it. */
+  get snapshot(): string {
+    if (this.#snapshot === undefined) this.run.lack()
+    return this.#snapshot ?? ""
+  }
+
+  /** The transaction has begun. */
+  begun(snapshot: string): void {
+    this.#snapshot = snapshot
   }
 
   get history(): UnitJobs {

@@ -35,7 +35,7 @@ export class LostCommit extends Data.TaggedError("LostCommit")<{
 // The first key of the advisory lock of a store's units; the second is the store.
 const lockClass = 0x6a6f_6277
 const lock = `select pg_advisory_xact_lock(${lockClass}, $1::int4)`
-const number = "select pg_current_xact_id()::text"
+const number = "select pg_current_xact_id()::text, pg_current_snapshot()::text"
 
 type Statement = Effect.Effect<unknown, SqlError>
 
@@ -101,8 +101,9 @@ export const runTransaction = Effect.fnUntraced(function* (
   const begin = [
     session.run("begin"),
     session.run(lock, [store.number]),
-    Effect.map(session.run(number), (rows) => {
-      transaction = String(rows[0]?.[0])
+    Effect.map(session.run(number), ([row]) => {
+      transaction = String(row?.[0])
+      tables.begun(String(row?.[1]))
     })
   ]
   const prepared = Effect.gen(function* () {

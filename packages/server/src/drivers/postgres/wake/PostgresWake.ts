@@ -5,7 +5,7 @@ import * as LiveClock from "../../../LiveClock.ts"
 import type { Wake } from "../../wake/Wake.ts"
 import type { Sessions } from "../Connections.ts"
 import { driverFault, fromSql } from "../PostgresFault.ts"
-import type { DatabaseOptions } from "../PostgresOptions.ts"
+import type { DatabaseOptions, PostgresOptions } from "../PostgresOptions.ts"
 import { Fleet } from "./Fleet.ts"
 import * as Line from "./Line.ts"
 import * as Patrol from "./Patrol.ts"
@@ -25,10 +25,7 @@ export interface PostgresWake {
 }
 
 /** How it is set. */
-export interface WakeOptions extends DatabaseOptions {
-  /** How often a server looks for jobs that its parked waits were not told of. 5 seconds unless given. */
-  readonly wakePollInterval?: Duration.Input | undefined
-}
+export type WakeOptions = DatabaseOptions & Pick<PostgresOptions, "wakePollInterval">
 
 // Servers hear of waiters that come and go so many milliseconds late, and of those that stay less long not at all.
 const presenceMs = 100
@@ -41,7 +38,8 @@ const storeWake = (fleet: Fleet, store: number): StoreWake => {
   const tokenAt: StoreWake["tokenAt"] = (snapshot, queue, names) => fleet.token(snapshot, queue, names)
   return {
     tokenAt,
-    token: (queue, names, snapshot = "") => tokenAt(snapshot, queue, names),
+    // A unit that runs without a snapshot only shows what it will want.
+    token: (queue, names, snapshot = "") => (snapshot === "" ? "" : tokenAt(snapshot, queue, names)),
     notify: (events, transaction) => fleet.committed(store, events, transaction),
     awaitWake: (queues, token) => fleet.awaitWake(store, queues, token)
   }
