@@ -7,7 +7,6 @@ import * as EmbeddedJobStore from "../embedded/EmbeddedJobStore.ts"
 import { Engine } from "../embedded/Engine.ts"
 import * as HistorySweep from "../embedded/HistorySweep.ts"
 import { historyTtlMs } from "../embedded/StoreOptions.ts"
-import { WakeHub } from "../wake/WakeHub.ts"
 import * as Connections from "./Connections.ts"
 import { LaneNumbers } from "./LaneNumbers.ts"
 import * as Look from "./look/Look.ts"
@@ -17,6 +16,7 @@ import type { PostgresOptions } from "./PostgresOptions.ts"
 import * as SessionCheck from "./SessionCheck.ts"
 import * as UnitStorage from "./unit/UnitStorage.ts"
 import * as Expired from "./upkeep/Expired.ts"
+import * as PostgresWake from "./wake/PostgresWake.ts"
 
 // One or the other gives a row: the second when somebody else has just given the store its number.
 const insertStore =
@@ -46,16 +46,17 @@ const prepareSchema = (options: PostgresOptions): Effect.Effect<void, JobStoreEr
 interface Database {
   readonly connections: Connections.Connections
   readonly options: PostgresOptions
+  readonly wakes: PostgresWake.PostgresWake
 }
 
 const makeStore = Effect.fnUntraced(function* (
-  { connections, options }: Database,
+  { connections, options, wakes }: Database,
   id: StoreId
 ): Effect.fn.Return<JobStore.Service, JobStoreError, Scope.Scope> {
   const limits = yield* Limits.CurrentLimits
   const number = yield* numberOf(connections.calm, id)
   const storage = yield* UnitStorage.make(connections, { number, lanes: new LaneNumbers() })
-  const engine = new Engine(storage, new WakeHub(), limits, options.idGenerator)
+  const engine = new Engine(storage, wakes.store(number), limits, options.idGenerator)
   yield* Effect.forkScoped(
     HistorySweep.forever(
       engine,
@@ -74,7 +75,8 @@ export const make: (options: PostgresOptions) => Effect.Effect<JobStores["Servic
     yield* SessionCheck.check(options)
     yield* prepareSchema(options)
     const connections = yield* Effect.mapError(Connections.make(options), fromSql)
-    const database: Database = { connections, options }
+    const wakes = yield* PostgresWake.make(options, connections.hot)
+    const database: Database = { connections, options, wakes }
     // Stores that are made later live in the scope, and by the clock, that the directory has now.
     const context = yield* Effect.context<Scope.Scope>()
     const oneAtATime = yield* Semaphore.make(1)
