@@ -1,10 +1,10 @@
 /** PostgreSQL stores of their own: each has a name that nobody else uses, in the database of the test run. */
-import { JobStore } from "@jobwire/protocol"
+import { JobStore, type JobStoreError } from "@jobwire/protocol"
 import { JobStores } from "@jobwire/server"
 import { PostgresJobStore } from "@jobwire/server/postgres"
-import { Effect, Layer, Redacted } from "effect"
+import { Context, Effect, Exit, Layer, Redacted, Scope } from "effect"
 import { randomUUID } from "node:crypto"
-import { inject } from "vitest"
+import { afterAll, inject } from "vitest"
 
 /** The database of the test run. */
 export const databaseUrl = (): Redacted.Redacted => Redacted.make(inject("postgresUrl"))
@@ -13,13 +13,28 @@ export const databaseUrl = (): Redacted.Redacted => Redacted.make(inject("postgr
 export const postgresStore = (
   store: string,
   options?: Partial<PostgresJobStore.PostgresOptions>
-): Layer.Layer<JobStore.JobStore, unknown> =>
+): Layer.Layer<JobStore.JobStore, JobStoreError> =>
   Layer.effect(
     JobStore.JobStore,
     Effect.flatMap(JobStores.JobStores, (stores) => stores.get({ tenant: "test", store }))
   ).pipe(Layer.provide(PostgresJobStore.layerStores({ url: databaseUrl(), ...options })))
 
-/** A new store each time the layer is built. */
-export const freshPostgres: Layer.Layer<JobStore.JobStore, unknown> = Layer.unwrap(
-  Effect.sync(() => postgresStore(randomUUID()))
+const scope = Scope.makeUnsafe()
+let server: Promise<JobStores.JobStores["Service"]> | undefined
+
+afterAll(() => Effect.runPromise(Scope.close(scope, Exit.void)))
+
+// By the machine's clock its sweeper would take what stands in the time of a test for long over.
+const serverOfFile = (): Promise<JobStores.JobStores["Service"]> =>
+  (server ??= Effect.runPromise(
+    Layer.buildWithScope(
+      PostgresJobStore.layerStores({ url: databaseUrl(), historySweepInterval: "20 days" }),
+      scope
+    ).pipe(Effect.map((context) => Context.get(context, JobStores.JobStores)))
+  ))
+
+/** A new store each time the layer is built, all of a file on one server. */
+export const freshPostgres: Layer.Layer<JobStore.JobStore, JobStoreError> = Layer.effect(
+  JobStore.JobStore,
+  Effect.flatMap(Effect.promise(serverOfFile), (stores) => stores.get({ tenant: "test", store: randomUUID() }))
 )

@@ -15,7 +15,10 @@ export type Row = ReadonlyArray<unknown>
 
 /** A session that belongs to its user for as long as it is lent. */
 export interface Session {
-  /** Runs one prepared statement; outside a transaction it is one of its own. */
+  /**
+   * Runs one prepared statement; outside a transaction it is one of its own. Several at once run in their order; where the session is
+   * pipelined they are sent together.
+   */
   readonly run: (sql: string, parameters?: ReadonlyArray<unknown>) => Effect.Effect<ReadonlyArray<Row>, SqlError>
   /** Listens on a channel until the scope closes. */
   readonly listen: PgConnection["listen"]
@@ -46,18 +49,29 @@ const hotSettings: Settings = {
   plan_cache_mode: "force_generic_plan"
 }
 
+/** The size of a pool, and how its sessions send their statements. */
+export interface PoolOptions {
+  readonly min: number
+  readonly max: number
+  /** Sends statements without waiting for those before. One that has been sent is not cancelled when its caller goes away. */
+  readonly pipelined?: boolean
+}
+
 /** A pool whose sessions have these settings beside the schema's search path. */
 export const makeSessions = Effect.fnUntraced(function* (
   options: DatabaseOptions,
   settings: Settings,
-  size: { readonly min: number; readonly max: number }
+  { max, min, pipelined = false }: PoolOptions
 ): Effect.fn.Return<Sessions, SqlError, Scope.Scope> {
   const pool = yield* PgPool.make({
     url: options.url,
     applicationName: "jobwire",
     keepAlive: "30 seconds",
-    minConnections: size.min,
-    maxConnections: size.max
+    minConnections: min,
+    maxConnections: max,
+    multiplex: pipelined,
+    // Each session has one user all the same.
+    multiplexConcurrency: 1
   })
   const all: Settings = { search_path: `"${options.schema ?? defaultSchema}"`, ...settings }
   const names = Object.keys(all)
@@ -84,7 +98,7 @@ export const make: (options: PostgresOptions) => Effect.Effect<Connections, SqlE
     const hot = yield* makeSessions(
       options,
       { ...common, ...hotSettings },
-      { min: 0, max: options.hotConnections ?? 6 }
+      { min: 0, max: options.hotConnections ?? 6, pipelined: true }
     )
     const calm = yield* makeSessions(options, common, { min: 0, max: options.calmConnections ?? 3 })
     return { hot, calm }
