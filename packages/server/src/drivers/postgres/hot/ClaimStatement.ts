@@ -1,0 +1,143 @@
+/**
+ * Claims in any queues of any stores at once. Within a queue the best jobs are those of the highest priority, and of those the first
+ * in place: lanes are looked at without locks to see how many of the best each has, and then so many are locked in each. What others
+ * hold locked is passed over, never waited for.
+ *
+ * A group whose queue is paused, has jobs that are due, or has a token that holds a job already, gets nothing; nor does one that has
+ * lanes that this server does not know. So whoever gets less than he wants must look why.
+ */
+import * as PgTypes from "@effect/sql-pg/PgTypes"
+import type { JobRow } from "../../../core/JobRow.ts"
+import type { Row } from "../Connections.ts"
+import { decodeJob, liveJob } from "../JobColumns.ts"
+import { active, fresh, returned } from "../RowStates.ts"
+import * as Groups from "./Groups.ts"
+import { due, held, lanesOf, paused } from "./QueueConditions.ts"
+
+const bytes = `$${Groups.next}::float8`
+
+const ready = `
+  not ${paused} and not ${due} and (select count(*) from ${lanesOf(Groups.names)}) = w.lane_to - w.lane_from + 1
+  and (select t.k from ${held} limit 1) is null`
+
+const inLane = (state: number): string => `l.store = c.store and l.lane = c.lane and l.state = ${state}`
+
+/** So many rows of lane `c`, from its start, that nobody has locked. */
+const lock = (state: number): string => `
+  select l.seq, l.place, l.ctid as at from live l
+  where ${inLane(state)} and l.place >= c.start order by l.place limit c.n for update skip locked`
+
+// One lane, where nothing has come back: its line is the order.
+const straight = `
+  wanted as materialized (
+    select w.store, w.first, w.position as g, ${Groups.lane.number("w.lane_from")} as lane,
+      ${Groups.lane.start("w.lane_from")} as start, w.last - w.first + 1 as n
+    from ${Groups.rows} where w.lane_from = w.lane_to and ${ready} and (
+      select l.seq from live l
+      where l.store = w.store and l.lane = ${Groups.lane.number("w.lane_from")} and l.state = ${returned} limit 1
+    ) is null
+  ), picked as materialized (
+    select c.g, c.store, c.lane, ${fresh} as was, r.seq, r.at, (c.first + r.rank - 1)::int4 as k
+    from wanted c
+    cross join lateral (select l.seq, l.at, row_number() over () as rank from (${lock(fresh)}) l) r
+  )`
+
+const head = (state: number, from: string): string => `
+  (select l.place, ${state} as state from live l where ${inLane(state)} ${from} order by l.place limit c.n)`
+
+const locked = (state: number): string => `
+  select c.g, c.first, c.priority, c.store, c.lane, c.state, l.* from counts c cross join lateral (${lock(state)}) l
+  where c.state = ${state}`
+
+const merged = `
+  wanted as materialized (
+    select w.position as g, w.store, w.first, w.last, w.lane_from, w.lane_to from ${Groups.rows} where ${ready}
+  ), lanes as (
+    select w.g, w.store, w.first, w.last - w.first + 1 as n, l.* from wanted w
+    cross join lateral ${Groups.lanes} as l(lane, priority, start)
+  ), best as (
+    select c.*, h.place, h.state, row_number() over (partition by c.g order by c.priority desc, h.place) as rank
+    from lanes c
+    cross join lateral (${head(fresh, "and l.place >= c.start::int8")} union all ${head(returned, "")}) h
+  ), counts as materialized (
+    select g, first, priority, store, lane, state, min(place) as start, count(*) as n from best
+    where rank <= n group by g, first, priority, store, lane, state
+  ), picked as materialized (
+    select g, store, lane, state as was, seq, at,
+      (first + row_number() over (partition by g order by priority desc, place) - 1)::int4 as k
+    from (${locked(fresh)} union all ${locked(returned)}) l
+  )`
+
+// The text of jsonb has a space behind each colon and comma, which the text of JSON has not. Without metadata there are two braces.
+const sizeOf = `
+  select coalesce(octet_length(j.payload::text), 0) + coalesce(
+    octet_length(j.metadata::text) + 1 - 2 * (select count(*) from jsonb_object_keys(j.metadata)), 2) as bytes
+  from job j where j.store = p.store and j.seq = p.seq offset 0`
+
+// Of a call with many tokens the jobs end before they are too big, and all behind those that are not taken wait for their turn.
+const fitting = `
+  , fitting as materialized (
+    select * from (
+      select *, bool_or(is_over) over (partition by g order by k) as is_behind from (
+        select p.*, row_number() over calls > 1 and sum(s.bytes) over calls > ${bytes} as is_over
+        from picked p cross join lateral (${sizeOf}) s
+        window calls as (partition by p.g, ${Groups.claim.call("p.k")} order by p.k)
+      ) p
+    ) p where not is_behind
+  )`
+
+const take = (from: string): string => `
+  , taken as (
+    update live l set state = ${active}, token = ${Groups.claim.token("p.k")}, processed_at = ${Groups.claim.now("p.k")},
+      lock_until = ${Groups.claim.until("p.k")}
+    from ${from} p
+    cross join lateral (select * from job j where j.store = p.store and j.seq = p.seq offset 0) j
+    cross join lateral (select * from lane n where n.store = p.store and n.lane = p.lane offset 0) n
+    where l.ctid = p.at
+    returning ${liveJob}, p.k, p.was, l.store as of_store, l.lane as of_lane
+  ), counted as (
+    insert into tally_change (store, lane, waiting, active)
+    select of_store, of_lane, -count(*), count(*) from taken group by of_store, of_lane
+  )
+  select * from taken`
+
+/** What a statement must be able to do. */
+export interface Kind {
+  /** All groups have one lane; those in which something has come back get nothing. */
+  readonly isStraight: boolean
+  /** Some calls have many tokens. */
+  readonly hasMany: boolean
+}
+
+const one = { straight: `with ${straight} ${take("picked")}`, merged: `with ${merged} ${take("picked")}` }
+const many = {
+  straight: `with ${straight} ${fitting} ${take("fitting")}`,
+  merged: `with ${merged} ${fitting} ${take("fitting")}`
+}
+
+/** The statement that is enough for this: the less it can do, the sooner it begins. */
+export const sqlFor = ({ hasMany, isStraight }: Kind): string =>
+  (hasMany ? many : one)[isStraight ? "straight" : "merged"]
+
+/** The parameters of each of these; `bytesOfCall` is how much the jobs of one call may have. */
+export const parameters = (groups: ReadonlyArray<Groups.Group>, bytesOfCall: number): ReadonlyArray<unknown> => [
+  ...Groups.parameters(groups),
+  PgTypes.float8(bytesOfCall)
+]
+
+/** A job that was claimed. */
+export interface Taken {
+  readonly job: JobRow
+  /** The position of its claim, from 0, among the claims of all groups. */
+  readonly position: number
+  /** The lane whose head it was found behind; absent for a job that had come back. */
+  readonly lane: number | undefined
+}
+
+const width = 32
+
+/** The answer of each of these. */
+export const decode = (row: Row): Taken => {
+  const [position, was, , lane] = row.slice(width)
+  return { job: decodeJob(row), position: Number(position) - 1, lane: was === fresh ? Number(lane) : undefined }
+}

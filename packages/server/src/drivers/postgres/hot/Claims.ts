@@ -1,0 +1,177 @@
+/**
+ * Claiming by statements that all callers of a server share: a claim, and where it gave too little a look at why, which leads to an
+ * empty answer, to a promotion of what is due, to another try, or to a unit of work.
+ */
+import type { ClaimedJob, ClaimManyOptions, ClaimManyResult, JobStoreError } from "@jobwire/protocol"
+import { Array as Arr, Effect, type Scope } from "effect"
+import * as LiveClock from "../../../LiveClock.ts"
+import * as Batcher from "../../batch/Batcher.ts"
+import { jobRecord } from "../../embedded/Records.ts"
+import type { WakeEvent } from "../../wake/Wakes.ts"
+import type { Sessions } from "../Connections.ts"
+import { lockUntil } from "./AnyJob.ts"
+import { type Call, type Claimed, ClaimRuns } from "./ClaimRuns.ts"
+import type { HotSettings } from "./HotSettings.ts"
+import type { HotStore } from "./HotStore.ts"
+import type { Promoted } from "./PromoteStatement.ts"
+import * as Promotions from "./Promotions.ts"
+import * as QueueChecks from "./QueueChecks.ts"
+import type { CallStanding } from "./QueueChecks.ts"
+import { closed, repeatable } from "./Repeatable.ts"
+import { TokensInFlight } from "./TokensInFlight.ts"
+
+// How often a call looks again for jobs that are there, but in the hands of others; then a unit of work waits for those.
+const mostTurns = 12
+const longestPauseMs = 25
+
+/** Claims jobs of a store. */
+export interface ClaimMany {
+  (store: HotStore, options: ClaimManyOptions): Effect.Effect<ClaimManyResult, JobStoreError>
+}
+
+interface Steps {
+  readonly claim: (call: Call) => Effect.Effect<ReadonlyArray<Claimed>, JobStoreError>
+  readonly check: (call: Call) => Effect.Effect<CallStanding, JobStoreError>
+  readonly promote: Promotions.Promote
+  /** Says that a call's group got nothing though there is something. */
+  readonly doubt: (standing: CallStanding) => void
+}
+
+/** See the file; for as long as the scope lives. */
+export const make: (sessions: Sessions, settings: HotSettings) => Effect.Effect<ClaimMany, never, Scope.Scope> =
+  Effect.fnUntraced(function* (sessions, settings) {
+    const runs = new ClaimRuns()
+    const gathering = { mostWeight: settings.most, weightOf: ({ tokens }: Call) => tokens.length, refusal: closed }
+    const claims = yield* Batcher.make<Call, ReadonlyArray<Claimed>, JobStoreError>({
+      ...gathering,
+      atOnce: settings.claimsAtOnce,
+      run: (calls) => repeatable(sessions, (session) => runs.run(session, calls))
+    })
+    const checks = yield* Batcher.make<Call, CallStanding, JobStoreError>({
+      ...gathering,
+      atOnce: 1,
+      run: (calls) => repeatable(sessions, (session) => QueueChecks.run(session, calls))
+    })
+    const steps: Steps = {
+      claim: (call) => claims.submit(call),
+      check: (call) => checks.submit(call),
+      promote: yield* Promotions.make(sessions),
+      doubt: ({ group }) => runs.doubt(group)
+    }
+    const inFlight = new TokensInFlight()
+    return (store, options) =>
+      options.names.length === 0
+        ? store.units.claimMany(options)
+        : inFlight.alone(store.number, options.tokens, claimMany(steps, store, options))
+  })
+
+const claimMany = (
+  steps: Steps,
+  store: HotStore,
+  options: ClaimManyOptions
+): Effect.Effect<ClaimManyResult, JobStoreError> =>
+  Effect.clockWith((clock) => {
+    const now = clock.currentTimeMillisUnsafe()
+    const call: Call = {
+      store: store.number,
+      queue: options.queue,
+      names: Arr.dedupe(options.names),
+      tokens: options.tokens,
+      now,
+      until: lockUntil(options.lockDurationMs, now),
+      bytes: store.limits.pageBytes
+    }
+    const attempt = new Attempt(steps, store, options, call)
+    return Effect.ensuring(
+      attempt.run,
+      Effect.sync(() => attempt.wake())
+    )
+  })
+
+/** One call on its way. */
+class Attempt {
+  readonly #steps: Steps
+  readonly #store: HotStore
+  readonly #options: ClaimManyOptions
+  readonly #call: Call
+  readonly #promoted: Array<Promoted> = []
+  #claimed: ReadonlyArray<Claimed> = []
+  #isPaused = false
+
+  constructor(steps: Steps, store: HotStore, options: ClaimManyOptions, call: Call) {
+    this.#steps = steps
+    this.#store = store
+    this.#options = options
+    this.#call = call
+  }
+
+  get run(): Effect.Effect<ClaimManyResult, JobStoreError> {
+    return this.#turn(0)
+  }
+
+  /** Calls the takers of jobs that it has promoted and not taken, unless they could take nothing. */
+  wake(): void {
+    if (this.#isPaused) return
+    const taken = new Set(this.#claimed.map(({ job }) => job.seq))
+    const left = this.#promoted.filter(({ seq }) => !taken.has(seq))
+    for (const [transaction, jobs] of Map.groupBy(left, (job) => job.transaction)) {
+      const names = Map.groupBy(jobs, ({ name }) => name)
+      const events = Array.from(names, ([name, { length }]): WakeEvent => ({
+        queue: this.#call.queue,
+        name,
+        count: length
+      }))
+      this.#store.wake.notify(events, transaction)
+    }
+  }
+
+  #turn(turn: number): Effect.Effect<ClaimManyResult, JobStoreError> {
+    if (turn >= mostTurns) return this.#store.units.claimMany(this.#options)
+    return Effect.flatMap(this.#steps.claim(this.#call), (claimed) => {
+      this.#claimed = claimed
+      return claimed.length === this.#call.tokens.length
+        ? Effect.succeed(this.#result(undefined))
+        : Effect.flatMap(this.#steps.check(this.#rest), (standing) => this.#goOn(standing, turn))
+    })
+  }
+
+  #goOn(found: CallStanding, turn: number): Effect.Effect<ClaimManyResult, JobStoreError> {
+    const { isHeld, standing } = found
+    this.#isPaused = standing.isPaused
+    const isEmpty = !isHeld && !standing.isDue && (standing.isPaused || !standing.isClaimable)
+    if (isEmpty || this.#claimed.length > 0) return Effect.succeed(this.#result(isEmpty ? standing : undefined))
+    if (isHeld) return this.#store.units.claimMany(this.#options)
+    if (standing.isDue) {
+      return Effect.flatMap(this.#steps.promote(this.#call), ({ hasPromoted, promoted }) => {
+        this.#promoted.push(...promoted)
+        return hasPromoted ? this.#turn(turn) : this.#turnLater(turn)
+      })
+    }
+    this.#steps.doubt(found)
+    return this.#turnLater(turn)
+  }
+
+  /** The first time at once: what was taken for right was wrong. Later it is others who have the jobs. */
+  #turnLater(turn: number): Effect.Effect<ClaimManyResult, JobStoreError> {
+    const again = Effect.suspend(() => this.#turn(turn + 1))
+    if (turn === 0) return again
+    const pause = Math.min(2 ** (turn - 1), longestPauseMs) * (0.5 + Math.random() / 2)
+    return Effect.andThen(LiveClock.sleep(pause), again)
+  }
+
+  get #rest(): Call {
+    const taken = new Set(this.#claimed.map(({ token }) => token))
+    return { ...this.#call, tokens: this.#call.tokens.filter((_, token) => !taken.has(token)) }
+  }
+
+  #result(empty: CallStanding["standing"] | undefined): ClaimManyResult {
+    const { names, queue, tokens } = this.#options
+    const jobs = this.#claimed.map(({ job, token }): ClaimedJob => ({
+      token: tokens[token] ?? "",
+      job: jobRecord(job)
+    }))
+    if (empty === undefined) return { jobs, empty: undefined }
+    const wakeToken = this.#store.wake.token(queue, names, empty.snapshot)
+    return { jobs, empty: { nextRunAt: empty.nextRunAt, wakeToken } }
+  }
+}

@@ -1,0 +1,47 @@
+/**
+ * Why claims found too little: one statement that nothing is hidden from, neither by locks of others nor by hints. What it does not
+ * see had not been committed when it began, which is what its snapshot says.
+ */
+import type { Row } from "../Connections.ts"
+import { delayed, fresh, returned } from "../RowStates.ts"
+import * as Groups from "./Groups.ts"
+import { due, held, lanesOf, paused } from "./QueueConditions.ts"
+
+const first = (state: number): string =>
+  `(select l.place from live l where l.store = w.store and l.lane = n.lane and l.state = ${state} order by l.place limit 1)`
+
+export const sql = `
+  select ${paused}, ${due}, array(select t.k from ${held}),
+    coalesce((select true from ${lanesOf(Groups.names)} where ${first(fresh)} is not null or ${first(returned)} is not null limit 1), false),
+    (select min(l.run_at) from ${lanesOf(Groups.names)} cross join lateral (
+      select l.run_at from live l where l.store = w.store and l.lane = n.lane and l.state = ${delayed} order by l.run_at limit 1
+    ) l),
+    pg_current_snapshot()::text
+  from ${Groups.rows} order by w.position`
+
+/** The parameters of {@link sql}. */
+export const parameters = (groups: ReadonlyArray<Groups.Group>): ReadonlyArray<unknown> => Groups.parameters(groups)
+
+/** What a group stands before. */
+export interface Standing {
+  readonly isPaused: boolean
+  /** The queue has delayed jobs whose time has come, whatever their names. */
+  readonly isDue: boolean
+  /** The positions, from 0 among the claims of all groups, of tokens that hold a job of the store. */
+  readonly held: ReadonlySet<number>
+  /** There is a waiting job, though perhaps in the hands of another transaction. */
+  readonly isClaimable: boolean
+  readonly nextRunAt: number | undefined
+  /** What the statement could see. */
+  readonly snapshot: string
+}
+
+/** The answer of {@link sql}, a row a group. */
+export const decode = ([isPaused, isDue, held, isClaimable, nextRunAt, snapshot]: Row): Standing => ({
+  isPaused: isPaused === true,
+  isDue: isDue === true,
+  held: new Set(Array.isArray(held) ? held.map((number) => Number(number) - 1) : []),
+  isClaimable: isClaimable === true,
+  nextRunAt: typeof nextRunAt === "number" ? nextRunAt : undefined,
+  snapshot: String(snapshot)
+})

@@ -1,0 +1,30 @@
+/** Statements that may run twice without harm, because what they do is known by keys: run until their outcome is known. */
+import type { JobStoreError } from "@jobwire/protocol"
+import { Effect } from "effect"
+import type { SqlError } from "effect/sql/SqlError"
+import * as LiveClock from "../../../LiveClock.ts"
+import type { Session, Sessions } from "../Connections.ts"
+import { driverFault, fromLostCommit, fromSql, isConnectionLost } from "../PostgresFault.ts"
+import { again } from "../unit/Outcome.ts"
+
+/** The fault after the last try of a statement, which was sent or not. */
+export const faultOf = (error: SqlError, wasSent: boolean): JobStoreError =>
+  wasSent && isConnectionLost(error) ? fromLostCommit(error) : fromSql(error)
+
+/** Runs the work on a session, again after a conflict or a lost connection; not for ever, and by the machine's clock. */
+export const repeatable = <A>(
+  sessions: Sessions,
+  work: (session: Session) => Effect.Effect<A, SqlError>
+): Effect.Effect<A, JobStoreError> =>
+  Effect.suspend(() => {
+    let wasSent = false
+    const run = sessions.use((session) => {
+      wasSent = true
+      return work(session)
+    })
+    return LiveClock.withLive(Effect.retry(run, again).pipe(Effect.mapError((error) => faultOf(error, wasSent))))
+  })
+
+/** The fault of a call that comes when the stores are closed. */
+export const closed = (): JobStoreError =>
+  driverFault("the stores of this database are closed: their layer's scope has ended", false)
