@@ -14,11 +14,11 @@ export const maxDepth = 256
  * Schema of a JSON value or `undefined`. It does not walk the value: values that come off the wire are JSON already,
  * and those that go onto it were inspected by {@link inspect} first.
  */
-export const JsonValue = Schema.declare((_value: unknown): _value is unknown => true, {
+// `Any` is the schema that a codec leaves alone, and that keeps those around it compiled. Its type is one that is checked.
+export const JsonValue = Schema.Any.annotate({
   identifier: "JsonValue",
-  description: "Any JSON value.",
-  toCodecJson: () => undefined
-})
+  description: "Any JSON value."
+}) as Schema.Codec<unknown>
 
 /** What is wrong with a value that is not JSON, and where: `path` is a JavaScript path below the value, "" for itself. */
 export interface JsonProblem {
