@@ -1,5 +1,11 @@
 /** `jobwire serve` on a real PostgreSQL, as its user starts it. */
+import { NodeServices } from "@effect/platform-node"
+import { EnqueueRequest } from "@jobwire/protocol"
+import { JobStores } from "@jobwire/server"
+import { Effect, Option, Redacted } from "effect"
+import { TestClock } from "effect/testing"
 import { describe, expect, inject, it } from "vitest"
+import { layerStores } from "../src/serve/Stores.ts"
 import * as TransactionPooler from "../../../test/support/postgres/transaction-pooler.ts"
 import { emptyDatabase, sql, withParts } from "./support/databases.ts"
 import { command, jobwireAt } from "./support/inProcess.ts"
@@ -38,12 +44,20 @@ describe("jobwire serve on PostgreSQL", { timeout }, () => {
     expect(await shown(again.url, "a")).toMatchObject({ job: { id: "a", state: "completed" } })
   })
 
-  it("keeps to its schema, and refuses a newer one", async () => {
+  it("keeps to its schema, with its index for metadata, and refuses a newer one", async () => {
     const url = await emptyDatabase()
     const given = ["--database-url", url, "--schema", "other"]
-    const server = await serve(["--migrate", ...given])
+    expect(await command("migrate", "--metadata-index", ...given)).toMatchObject({ code: 0 })
+    const server = await serve(given)
     await server.line(/, schema other; no tokens/)
-    expect(await jobwireAt(server.url)("enqueue", "mail")).toMatchObject({ code: 0 })
+    expect(await jobwireAt(server.url)("enqueue", "mail", "--metadata", "to=ada")).toMatchObject({ code: 0 })
+    for (const [to, count] of [
+      ["ada", 1],
+      ["bob", 0]
+    ] as const) {
+      const { stdout } = await jobwireAt(server.url)("jobs", "list", "--json", "--metadata", `to=${to}`)
+      expect(JSON.parse(stdout).items).toHaveLength(count)
+    }
     expect(await sql(url, "select count(*)::int4 as jobs from other.job")).toEqual([{ jobs: 1 }])
     await sql(url, "insert into other.migration values (99, 'later', 0)")
     for (const flags of [[], ["--migrate"]]) {
@@ -105,5 +119,27 @@ describe("jobwire serve on PostgreSQL", { timeout }, () => {
     expect(stderr).toMatch(
       /^jobwire: the connections to PostgreSQL do not keep their sessions.*a pooler in session mode/
     )
+  })
+
+  it("forgets finished jobs after --history-ttl, as on other stores", async () => {
+    const url = await emptyDatabase()
+    const database = { url: Redacted.make(url), from: "DATABASE_URL", schema: undefined } as const
+    const place = { _tag: "Postgres", database, migrate: true, hotConnections: 1, calmConnections: 1 } as const
+    const jobs = () => sql(url, "select count(*)::int4 as jobs from jobwire.job").then(([row]) => row?.["jobs"])
+    const test = Effect.gen(function* () {
+      const store = yield* Effect.flatMap(JobStores.JobStores, (stores) => stores.get(JobStores.defaultStoreId))
+      for (const id of ["old", "kept"]) {
+        yield* store.enqueue(EnqueueRequest.make({ name: "mail", queue: "default", id }))
+      }
+      yield* store.cancel("old")
+      yield* TestClock.adjust("59 minutes")
+      yield* Effect.promise(() => expect(jobs()).resolves.toBe(2))
+      // A sweep takes the time of the database, and only then waits for the next minute: so minutes pass until it is done.
+      const left = TestClock.adjust("1 minute").pipe(Effect.andThen(Effect.promise(jobs)))
+      expect(yield* Effect.repeat(left, { until: (count) => count === 1, times: 300 })).toBe(1)
+      yield* Effect.flatMap(store.getJob("kept"), (kept) => Effect.sync(() => expect(Option.isSome(kept)).toBe(true)))
+    })
+    const layer = layerStores(place, 3_600_000)
+    await Effect.runPromise(test.pipe(Effect.provide(layer), Effect.provide([TestClock.layer(), NodeServices.layer])))
   })
 })

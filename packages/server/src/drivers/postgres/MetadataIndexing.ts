@@ -1,12 +1,21 @@
-/** Makes the optional index for lists by metadata, while servers go on working. */
+/** The optional index for lists by metadata: whether it is there, and how it is made while servers go on working. */
 import type { JobStoreError } from "@jobwire/protocol"
 import { Effect } from "effect"
-import { makeSessions, type Session } from "./Connections.ts"
+import type { SqlError } from "effect/sql/SqlError"
+import * as LiveClock from "../../LiveClock.ts"
+import { makeSessions, type Session, type Sessions } from "./Connections.ts"
 import { createIndex, dropIndex, findIndex } from "./look/MetadataIndex.ts"
 import { refuse, version } from "./Migrations.ts"
 import { driverFault, fromSql } from "./PostgresFault.ts"
 import type { DatabaseOptions } from "./PostgresOptions.ts"
 import * as SchemaName from "./SchemaName.ts"
+
+const isThere = (session: Session): Effect.Effect<boolean, SqlError> =>
+  Effect.map(session.run(findIndex), ([row]) => Number(row?.[0]) > 0)
+
+/** Whether the index is there and complete. */
+export const hasMetadataIndex = (sessions: Sessions): Effect.Effect<boolean, JobStoreError> =>
+  sessions.use(isThere).pipe(LiveClock.withLive, Effect.mapError(fromSql))
 
 // Making it waits for every transaction that is open, also for one that waits for a lock; so nobody waits here. The lock goes with
 // the connection.
@@ -18,8 +27,7 @@ const alone = Effect.fnUntraced(function* (session: Session, schema: string) {
 
 const add = Effect.fnUntraced(function* (session: Session, schema: string) {
   yield* alone(session, schema)
-  const [row] = yield* session.run(findIndex)
-  if (Number(row?.[0]) > 0) return false
+  if (yield* isThere(session)) return false
   // What an attempt that was broken off has left is good for nothing, but is in the way.
   yield* session.run(dropIndex)
   yield* session.run(createIndex)

@@ -10,9 +10,11 @@ import { historyTtlMs } from "../embedded/StoreOptions.ts"
 import * as Connections from "./Connections.ts"
 import { LaneNumbers } from "./LaneNumbers.ts"
 import * as Look from "./look/Look.ts"
+import * as MetadataIndexing from "./MetadataIndexing.ts"
 import * as Migrations from "./Migrations.ts"
 import { fromSql } from "./PostgresFault.ts"
 import type { PostgresOptions } from "./PostgresOptions.ts"
+import * as Rights from "./Rights.ts"
 import * as SessionCheck from "./SessionCheck.ts"
 import * as UnitStorage from "./unit/UnitStorage.ts"
 import * as Expired from "./upkeep/Expired.ts"
@@ -47,10 +49,11 @@ interface Database {
   readonly connections: Connections.Connections
   readonly options: PostgresOptions
   readonly wakes: PostgresWake.PostgresWake
+  readonly hasMetadataIndex: boolean
 }
 
 const makeStore = Effect.fnUntraced(function* (
-  { connections, options, wakes }: Database,
+  { connections, hasMetadataIndex, options, wakes }: Database,
   id: StoreId
 ): Effect.fn.Return<JobStore.Service, JobStoreError, Scope.Scope> {
   const limits = yield* Limits.CurrentLimits
@@ -65,7 +68,7 @@ const makeStore = Effect.fnUntraced(function* (
       Expired.finder(connections.calm, number)
     )
   )
-  const looking = Look.operations({ sessions: connections.calm, store: number, limits, hasMetadataIndex: false })
+  const looking = Look.operations({ sessions: connections.calm, store: number, limits, hasMetadataIndex })
   return Validation.validated({ ...EmbeddedJobStore.operations(engine), ...looking }, limits)
 })
 
@@ -75,8 +78,10 @@ export const make: (options: PostgresOptions) => Effect.Effect<JobStores["Servic
     yield* SessionCheck.check(options)
     yield* prepareSchema(options)
     const connections = yield* Effect.mapError(Connections.make(options), fromSql)
+    yield* Rights.require(connections.calm, options)
+    const hasMetadataIndex = yield* MetadataIndexing.hasMetadataIndex(connections.calm)
     const wakes = yield* PostgresWake.make(options, connections.hot)
-    const database: Database = { connections, options, wakes }
+    const database: Database = { connections, options, wakes, hasMetadataIndex }
     // Stores that are made later live in the scope, and by the clock, that the directory has now.
     const context = yield* Effect.context<Scope.Scope>()
     const oneAtATime = yield* Semaphore.make(1)

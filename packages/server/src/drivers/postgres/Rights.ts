@@ -2,7 +2,8 @@
 import type { JobStoreError } from "@jobwire/protocol"
 import { Effect } from "effect"
 import type { SqlError } from "effect/sql/SqlError"
-import { makeSessions, type Session, transaction } from "./Connections.ts"
+import * as LiveClock from "../../LiveClock.ts"
+import { makeSessions, type Session, type Sessions, transaction } from "./Connections.ts"
 import { lock, refuse, version } from "./Migrations.ts"
 import { driverFault, fromSql } from "./PostgresFault.ts"
 import type { DatabaseOptions } from "./PostgresOptions.ts"
@@ -29,21 +30,31 @@ const missing = `
   class as (select c.* from pg_class c join pg_namespace n on n.oid = c.relnamespace where n.nspname = $1)
   select role, 'usage on schema ' || $1 from asked where not has_schema_privilege(role, $1, 'usage')
   union all
-  select role, word || ' on ' || oid::regclass from asked, class, unnest(string_to_array('${rows}', ', ')) word
+  select role, word || ' on ' || $1 || '.' || relname from asked, class, unnest(string_to_array('${rows}', ', ')) word
   where relkind = 'r' and (word = 'select' or relname not in ('migration', 'origin')) and not has_table_privilege(role, oid, word)
   union all
-  select role, 'usage on ' || oid::regclass from asked, class
+  select role, 'usage on ' || $1 || '.' || relname from asked, class
   where relkind = 'S' and not has_sequence_privilege(role, oid, 'usage')
     and not exists (select from pg_depend d where d.classid = 'pg_class'::regclass and d.objid = class.oid and d.deptype = 'i')`
 
-/** Fails when the role, or the one of this session, may not do all that serving takes. */
-export const check = (session: Session, schema: string, role?: string): Effect.Effect<void, JobStoreError | SqlError> =>
+// Of the role, or of the one of this session.
+const check = (session: Session, schema: string, role?: string): Effect.Effect<void, JobStoreError | SqlError> =>
   Effect.flatMap(session.run(missing, [schema, role ?? null]), ([first]) => {
     if (first === undefined) return Effect.void
     const [name, right] = first.map(String)
     const advice = `let the role that owns the schema run \`jobwire migrate --grant ${name}\``
     return Effect.fail(driverFault(`the role ${JSON.stringify(name)} needs ${right}: ${advice}`, false))
   })
+
+/** Fails when the role of these sessions may not do all that serving takes, and says what it lacks. */
+export const require = Effect.fnUntraced(
+  function* (sessions: Sessions, options: DatabaseOptions) {
+    const schema = yield* SchemaName.of(options)
+    yield* sessions.use((session) => check(session, schema))
+  },
+  LiveClock.withLive,
+  Effect.catchTag("SqlError", (error) => Effect.fail(fromSql(error)))
+)
 
 const grantAll = Effect.fnUntraced(function* (session: Session, schema: string, role: string) {
   // Two grants on one object at a time fail.
