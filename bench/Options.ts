@@ -1,6 +1,6 @@
 /** What `npm run bench -- …` can be told. */
 import { parseArgs } from "node:util"
-import { type Contender } from "./contenders/Contender.ts"
+import type { Contender } from "./contenders/Contender.ts"
 import { contenders } from "./contenders/list.ts"
 import { type Limit, limits } from "./limits/list.ts"
 import { workloads } from "./workloads/list.ts"
@@ -20,6 +20,8 @@ export interface Options {
   readonly write: boolean
 }
 
+const namesOf = (all: ReadonlyArray<{ readonly name: string }>): ReadonlyArray<string> => all.map(({ name }) => name)
+
 /** What it says of itself. */
 export const usage = `npm run bench -- [options]
 
@@ -29,9 +31,9 @@ export const usage = `npm run bench -- [options]
   --quick          small sizes and one round, for trying; its figures say nothing
   --write          put the results into bench/results.json, bench/RESULTS.md and bench/plots; those that were not measured stay
 
-contenders: ${contenders.map(({ name }) => name).join(", ")}
-limits: ${limits.map(({ name }) => name).join(", ")}
-workloads: ${workloads.map(({ name }) => name).join(", ")}`
+contenders: ${namesOf(contenders).join(", ")}
+limits: ${namesOf(limits).join(", ")}
+workloads: ${namesOf(workloads).join(", ")}`
 
 /** What was asked for cannot be done. */
 export class UsageError extends Error {}
@@ -63,38 +65,42 @@ const parseRounds = (text: string | undefined): number | undefined => {
   return rounds
 }
 
+const parse = (args: ReadonlyArray<string>) => {
+  try {
+    return parseArgs({
+      args: [...args],
+      options: {
+        help: { type: "boolean", default: false },
+        only: { type: "string" },
+        workload: { type: "string" },
+        rounds: { type: "string" },
+        quick: { type: "boolean", default: false },
+        write: { type: "boolean", default: false }
+      }
+    }).values
+  } catch (error) {
+    if (error instanceof TypeError && "code" in error)
+      throw new UsageError(`${error.message}\n\n${usage}`, { cause: error })
+    throw error
+  }
+}
+
 /** Reads the command line. */
 export const parseOptions = (args: ReadonlyArray<string>): Options | "help" => {
-  const { values } = parseArgs({
-    args: [...args],
-    options: {
-      help: { type: "boolean", default: false },
-      only: { type: "string" },
-      workload: { type: "string" },
-      rounds: { type: "string" },
-      quick: { type: "boolean", default: false },
-      write: { type: "boolean", default: false }
-    }
-  })
-  if (values.help) return "help"
-  const only = namesMeant(
-    values.only,
-    [...contenders, ...limits].map(({ name }) => name)
-  )
-  const workload = namesMeant(
-    values.workload,
-    workloads.map(({ name }) => name)
-  )
-  const given = parseRounds(values.rounds)
-  if (values.quick && values.write) throw new UsageError("--quick is for trying: its figures are not written")
-  const rounds = given ?? (values.quick ? 1 : 3)
+  const { help, only, quick: isQuick, rounds, workload, write } = parse(args)
+  if (help) return "help"
+  const wanted = namesMeant(only, namesOf([...contenders, ...limits]))
+  const wantedWorkloads = namesMeant(workload, namesOf(workloads))
+  if (isQuick && write) throw new UsageError("--quick is for trying: its figures are not written")
+  const given = parseRounds(rounds)
+  const usual = given ?? (isQuick ? 1 : 3)
   return {
-    contenders: chosen(contenders, only),
-    limits: chosen(limits, only),
-    workloads: chosen(workloads, workload),
-    scale: values.quick ? quick : full,
-    roundsOf: ({ long }) => given ?? (long === true ? 1 : rounds),
-    rounds,
-    write: values.write
+    contenders: chosen(contenders, wanted),
+    limits: chosen(limits, wanted),
+    workloads: chosen(workloads, wantedWorkloads),
+    scale: isQuick ? quick : full,
+    roundsOf: ({ long }) => given ?? (long === true ? 1 : usual),
+    rounds: usual,
+    write
   }
 }

@@ -27,11 +27,12 @@ const untilIdle = async (pool: Pool): Promise<void> => {
   while (pool.waitingCount > 0 || pool.idleCount < pool.totalCount) await once(pool, "release")
 }
 
+const report = (error: Error): void => console.error(`graphile-worker: ${error.message}`)
+
 const work = async (target: Target, places: ReadonlyArray<Place>, handle: (payload: Payload) => void) => {
   const task = async (payload: unknown) => handle(payload as Payload) // what the bench put in
   const taskList = Object.fromEntries(places.map((place) => [taskOf(place), task]))
   const pool = new Pool({ connectionString: target.url, max: plain.maxPoolSize })
-  const report = (error: Error) => console.error(`graphile-worker: ${error.message}`)
   pool.on("error", report)
   pool.on("connect", (client) => client.on("error", report))
   const runner = await run({ ...settingsOf(target), taskList, pgPool: pool, noHandleSignals: true })

@@ -18,8 +18,10 @@ export const isTime = (figure: string): boolean => figure.startsWith("wake@")
 export const figureText = (figure: string, values: ReadonlyArray<number>): string =>
   (isTime(figure) ? milliseconds : rate)(median(values))
 
-/** A table in Markdown. The first column is text, the others are numbers. */
-export const table = (head: ReadonlyArray<string>, rows: ReadonlyArray<ReadonlyArray<string>>): string =>
-  [head, head.map((_, index) => (index === 0 ? "---" : "---:")), ...rows]
+/** A table in Markdown; nothing when it has no rows. The first column is text, the others are numbers. */
+export const table = (head: ReadonlyArray<string>, rows: ReadonlyArray<ReadonlyArray<string>>): string => {
+  if (rows.length === 0) return ""
+  return [head, head.map((_, index) => (index === 0 ? "---" : "---:")), ...rows]
     .map((cells) => `| ${cells.join(" | ")} |`)
     .join("\n")
+}

@@ -104,10 +104,8 @@ const longSection = (results: Results, { about, name, title }: LongWorkload): st
   if (curves.length === 0) return ""
   const sizes = sizesOf(curves)
   const head = ["", ...sizes.map((size) => size.toLocaleString("en")), "last ÷ first"]
-  return `### ${title}\n\n${about}\n\n${table(
-    head,
-    curves.map((curve) => curveRow(curve, sizes))
-  )}\n`
+  const rows = curves.map((curve) => curveRow(curve, sizes))
+  return [`### ${title}`, about, table(head, rows)].join("\n\n")
 }
 
 const plotsSection = (results: Results): string =>
@@ -130,52 +128,43 @@ const runsSection = ({ runs }: Results): string =>
     )
     .join("\n")
 
-const settingsSection = ({ cells, troubles }: Results): string =>
-  everybody
-    .filter(({ name }) => cells[name] !== undefined || troubles[name] !== undefined)
-    .map(({ label, settings }) => `- ${label}: ${settings}`)
-    .join("\n")
+const settingsSection = ({ cells, troubles }: Results): string => {
+  const chosen = Object.entries(postgresSettings).map(([name, value]) => `${name} ${value}`)
+  return [
+    ...everybody
+      .filter(({ name }) => cells[name] !== undefined || troubles[name] !== undefined)
+      .map(({ label, settings }) => `- ${label}: ${settings}`),
+    `- PostgreSQL, for everybody who is on it: ${chosen.join(", ")}; all else is its default.`
+  ].join("\n")
+}
+
+const growthSection = (results: Results): string =>
+  [...longWorkloads.map((workload) => longSection(results, workload)), plotsSection(results)]
+    .filter((part) => part !== "")
+    .join("\n\n")
+
+/** A section, when there is anything to say in it. */
+const section = (title: string, ...parts: ReadonlyArray<string>): ReadonlyArray<string> =>
+  parts.at(-1) === "" ? [] : [`## ${title}`, ...parts]
 
 /** The whole page. */
-export const renderMarkdown = (results: Results): string => `# Results
-
-Written by \`npm run bench -- --write\` from [results.json](results.json), which has every round. What was measured and how is in
-[docs/performance.md](../docs/performance.md). Figures are medians, in jobs a second unless said. Ratios are only made of what was measured in one run.
-
-## Ratios
-
-Above 1 is more of ours than of the other's: for rates that is better, for times worse.
-
-${ratiosTable(results)}
-
-## Rates
-
-${ratesTable(results)}
-
-## Limits
-
-${limitsTable(results)}
-
-## Growth
-
-${longWorkloads
-  .map((workload) => longSection(results, workload))
-  .filter((section) => section !== "")
-  .join("\n")}
-${plotsSection(results)}
-
-## Settings
-
-${settingsSection(results)}
-- PostgreSQL, for everybody who is on it: ${Object.entries(postgresSettings)
-  .map(([name, value]) => `${name} ${value}`)
-  .join(", ")}; all else is its default.
-
-## Left out or failed
-
-${troublesSection(results)}
-
-## Runs
-
-${runsSection(results)}
-`
+export const renderMarkdown = (results: Results): string => {
+  const paragraphs = [
+    "# Results",
+    "Written by `npm run bench -- --write` from [results.json](results.json), which has every round. What was measured and how is in\n" +
+      "[docs/performance.md](../docs/performance.md). Figures are medians, in jobs a second unless said. Ratios are only made of what was\n" +
+      "measured in one run.",
+    ...section(
+      "Ratios",
+      "Above 1 is more of ours than of the other's: for rates that is better, for times worse.",
+      ratiosTable(results)
+    ),
+    ...section("Rates", ratesTable(results)),
+    ...section("Limits", limitsTable(results)),
+    ...section("Growth", growthSection(results)),
+    ...section("Settings", settingsSection(results)),
+    ...section("Left out or failed", troublesSection(results)),
+    ...section("Runs", runsSection(results))
+  ]
+  return `${paragraphs.join("\n\n")}\n`
+}
