@@ -25,7 +25,7 @@ import * as Claims from "./Claims.ts"
 import * as Enqueues from "./Enqueues.ts"
 import * as ExtendStatement from "./ExtendStatement.ts"
 import * as HeldJobs from "./HeldJobs.ts"
-import { defaults, type HotSettings } from "./HotSettings.ts"
+import { CurrentHotSettings } from "./HotSettings.ts"
 import type { HotStore } from "./HotStore.ts"
 
 /** The operations that statements carry out. */
@@ -36,6 +36,8 @@ export type HotOperations = Pick<
 
 /** The statements of a server. */
 export interface HotStatements {
+  /** Whether operations use them. */
+  readonly isOn: boolean
   readonly enqueue: Enqueues.Enqueue
   readonly claimMany: Claims.ClaimMany
   readonly ack: HeldJobs.EachHeld<AckStatement.EndingAck>
@@ -43,18 +45,23 @@ export interface HotStatements {
 }
 
 /** The statements over these sessions, for as long as the scope lives. */
-export const make: (sessions: Sessions, settings?: HotSettings) => Effect.Effect<HotStatements, never, Scope.Scope> =
-  Effect.fnUntraced(function* (sessions, settings = defaults) {
-    return {
-      enqueue: yield* Enqueues.make(sessions, settings),
-      claimMany: yield* Claims.make(sessions, settings),
-      ack: yield* HeldJobs.make(sessions, { ...AckStatement, atOnce: settings.acksAtOnce, most: settings.most }),
-      extend: yield* HeldJobs.make(sessions, { ...ExtendStatement, atOnce: 1, most: settings.most })
-    }
-  })
+export const make = Effect.fnUntraced(function* (
+  sessions: Sessions
+): Effect.fn.Return<HotStatements, never, Scope.Scope> {
+  const settings = yield* CurrentHotSettings
+  const { acksAtOnce, isOn, most } = settings
+  return {
+    isOn,
+    enqueue: yield* Enqueues.make(sessions, settings),
+    claimMany: yield* Claims.make(sessions, settings),
+    ack: yield* HeldJobs.make(sessions, { ...AckStatement, atOnce: acksAtOnce, most }),
+    extend: yield* HeldJobs.make(sessions, { ...ExtendStatement, atOnce: 1, most })
+  }
+})
 
 /** The operations of one store, without validation. */
 export const operations = (hot: HotStatements, store: HotStore): HotOperations => {
+  if (!hot.isOn) return store.units
   const claimMany = (options: ClaimManyOptions) => hot.claimMany(store, options)
   return {
     enqueue: (request) =>

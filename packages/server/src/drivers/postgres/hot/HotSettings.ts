@@ -1,6 +1,11 @@
 /** How much the statements that callers share take on. */
+import { Context } from "effect"
+
+/** See the file. */
 export interface HotSettings {
-  /** Statements of each kind at once. */
+  /** Without, everything is a unit of work. */
+  readonly isOn: boolean
+  /** Statements of a kind at once. */
   readonly enqueuesAtOnce: number
   readonly claimsAtOnce: number
   readonly acksAtOnce: number
@@ -8,4 +13,10 @@ export interface HotSettings {
   readonly most: number
 }
 
-export const defaults: HotSettings = { enqueuesAtOnce: 2, claimsAtOnce: 2, acksAtOnce: 2, most: 500 }
+/** What was measured to be best. */
+export const defaults: HotSettings = { isOn: true, enqueuesAtOnce: 2, claimsAtOnce: 2, acksAtOnce: 2, most: 500 }
+
+/** The settings in force where the stores of a database are made; for tests and measurements. */
+export const CurrentHotSettings = Context.Reference<HotSettings>("@jobwire/server/postgres/HotSettings", {
+  defaultValue: () => defaults
+})
