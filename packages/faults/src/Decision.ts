@@ -67,9 +67,12 @@ const makers: { readonly [K in Kind]: (settings: Settings, draws: Draws) => Deci
   refuse: ({ refuseMs }, draws) => ({ kind: "refuse", ms: part(draws, refuseMs) })
 }
 
-const chooseKind = (settings: Settings, target: Target, draw: number): Kind | undefined => {
-  const possible = weightsOf(settings.kinds).filter(([kind, weight]) => weight > 0 && canHit(kind, target))
-  let left = draw * possible.reduce((sum, [, weight]) => sum + weight, 0)
+type Weighted = ReadonlyArray<readonly [kind: Kind, weight: number]>
+
+const sum = (weighted: Weighted): number => weighted.reduce((sum, [, weight]) => sum + weight, 0)
+
+const choose = (possible: Weighted, draw: number): Kind | undefined => {
+  let left = draw * sum(possible)
   for (const [kind, weight] of possible) {
     left -= weight
     if (left < 0) return kind
@@ -77,10 +80,21 @@ const chooseKind = (settings: Settings, target: Target, draw: number): Kind | un
   return possible.at(-1)?.[0]
 }
 
+/**
+ * How much of what comes of this target is hit. Of messages, the rate. Of connections, where there is one kind only, that kind's
+ * part of the rate: else refusals would be more frequent than all that can happen to a message together.
+ */
+const shareHit = (rate: number, target: Target, possible: Weighted, all: Weighted): number =>
+  target === "connection" ? (rate * sum(possible)) / sum(all) : rate
+
 /** What happens to number `n`, which is of this kind of target; nothing for most. */
 export const decide = (settings: Settings, seed: number, n: number, target: Target): Decision | undefined => {
   const draws = drawsOf(seed, n)
-  if (draws("hit") >= settings.rate) return undefined
-  const kind = chooseKind(settings, target, draws("kind"))
+  const draw = draws("hit")
+  if (draw >= settings.rate) return undefined
+  const all = weightsOf(settings.kinds).filter(([, weight]) => weight > 0)
+  const possible = all.filter(([kind]) => canHit(kind, target))
+  if (possible.length === 0 || draw >= shareHit(settings.rate, target, possible, all)) return undefined
+  const kind = choose(possible, draws("kind"))
   return kind === undefined ? undefined : makers[kind](settings, draws)
 }

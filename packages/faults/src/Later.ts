@@ -15,7 +15,7 @@ export const later = (
     return
   }
   const work = Effect.sleep(ms).pipe(
-    Effect.andThen(deliver(bytes)),
+    Effect.andThen(Effect.suspend(() => deliver(bytes))),
     Effect.ensuring(Effect.sync(() => workings.letGo(bytes.length)))
   )
   workings.run(workings.outstanding.while(work))

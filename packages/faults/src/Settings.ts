@@ -10,7 +10,10 @@ export type KindChoice = ReadonlyArray<Kind> | Readonly<Partial<Record<Kind, num
 export interface Settings {
   /** The servers behind the proxy, in turn: `http://host:port`. Every HTTP request goes to the next, and every WebSocket. */
   readonly upstreams: ReadonlyArray<string>
-  /** The share of what comes that is hit: from 0 (nothing; the proxy only carries) to 1. */
+  /**
+   * The share of what comes that is hit: from 0 (nothing; the proxy only carries) to 1. Of connections it is less: the part of it
+   * that falls to `refuse`.
+   */
   readonly rate: number
   /** Which kinds of faults there are. */
   readonly kinds: KindChoice

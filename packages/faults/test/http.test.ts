@@ -320,7 +320,9 @@ describe("refuse", () => {
   it.live("resets a connection and accepts none for a while; others stay", () =>
     Effect.gen(function* () {
       const server = yield* Servers.http()
-      const proxy = yield* only("refuse", server.url, { rate: 0, refuseMs: 300 })
+      // The first connection and its request come first.
+      const seed = seedFor("refuse", "connection", 3, ({ ms }) => ms > 1500, { refuseMs: 2000 })
+      const proxy = yield* only("refuse", server.url, { rate: 0, refuseMs: 2000, seed })
       const agent = new Agent({ keepAlive: true })
       yield* send(proxy.url, { body: "open", agent })
       yield* proxy.change({ rate: 1 })

@@ -180,7 +180,7 @@ export class Flow {
 
   private putLate(n: number, bytes: Buffer): Effect.Effect<void> {
     const { silence, workings } = this.tunnel
-    if (!this.to.socket.destroyed) return Effect.andThen(silence.over, this.to.put(bytes))
+    if (!this.to.hasEnded) return Effect.andThen(silence.over, this.to.put(bytes))
     return Effect.sync(() => workings.log.skipped(n, "its connection has ended"))
   }
 

@@ -12,12 +12,16 @@ export class Line {
     this.socket = socket
   }
 
+  /** Nothing that is written arrives any more. */
+  get hasEnded(): boolean {
+    return this.socket.destroyed || this.socket.writableEnded
+  }
+
   /** Writes bytes, and waits while the peer takes none. `written` is called when they are on their way. */
   write(bytes: Buffer, written?: () => void): Effect.Effect<void> {
     return Effect.suspend(() => {
-      const { socket } = this
-      if (socket.destroyed || socket.writableEnded) return Effect.void
-      return socket.write(bytes, (error) => {
+      if (this.hasEnded) return Effect.void
+      return this.socket.write(bytes, (error) => {
         if (error === null || error === undefined) written?.()
       })
         ? Effect.void
