@@ -37,6 +37,12 @@ export interface Surroundings {
   readonly onPresence: () => void
 }
 
+/** What the claim of a waiter had seen, and in which life of the database: numbers of one mean nothing in another. */
+interface Seen {
+  readonly origin: string
+  readonly snapshot: Snapshot.Snapshot
+}
+
 // A server that was silent for so long needs to be told of no waiters until it says something.
 const aloneAfterMs = 600_000
 
@@ -46,7 +52,7 @@ const echoMs = 3000
 /** See the file. */
 export class Fleet {
   readonly #around: Surroundings
-  readonly #parkings = new Map<number, Parking<Snapshot.Snapshot>>()
+  readonly #parkings = new Map<number, Parking<Seen>>()
   readonly #events = new RecentEvents()
   readonly #peers = new Peers()
   readonly #presence = new Presence((key) => this.#parkings.get(key.store)?.size(key.queue, key.name) ?? 0)
@@ -99,7 +105,9 @@ export class Fleet {
       const snapshot = Snapshot.read(seen.position)
       if (snapshot === undefined) return Effect.void
       const wanted = WakeToken.wantedOf(seen, queues)
-      return this.#events.hasNews(store, wanted, snapshot) ? Effect.void : this.#parking(store).park(wanted, snapshot)
+      return this.#events.hasNews(store, wanted, snapshot)
+        ? Effect.void
+        : this.#parking(store).park(wanted, { origin: seen.origin, snapshot })
     })
   }
 
@@ -205,15 +213,22 @@ export class Fleet {
     const parking = this.#parkings.get(store)
     if (parking === undefined) return 0
     if (name !== undefined) return parking.choose(this.#callOf(key, name, transactions), called)
-    parking.chooseAll(queue, isNewsOf(transactions))
+    parking.chooseAll(queue, this.#isNews(transactions))
     return 0
   }
 
-  #callOf(key: LaneKey, name: string, transactions: ReadonlyArray<number>): Call<Snapshot.Snapshot> {
+  #isNews(transactions: ReadonlyArray<number>): (seen: Seen) => boolean {
+    return ({ origin, snapshot }) =>
+      transactions.length === 0 ||
+      origin !== this.#origin ||
+      transactions.some((transaction) => !Snapshot.sees(snapshot, transaction))
+  }
+
+  #callOf(key: LaneKey, name: string, transactions: ReadonlyArray<number>): Call<Seen> {
     return {
       queue: key.queue,
       name,
-      isNews: isNewsOf(transactions),
+      isNews: this.#isNews(transactions),
       unanswered: () => this.#tell(key, transactions, 1)
     }
   }
@@ -261,7 +276,7 @@ export class Fleet {
     this.#around.onPresence()
   }
 
-  #parking(store: number): Parking<Snapshot.Snapshot> {
+  #parking(store: number): Parking<Seen> {
     let parking = this.#parkings.get(store)
     if (parking === undefined) {
       parking = new Parking((queue, name) => {
@@ -273,8 +288,3 @@ export class Fleet {
     return parking
   }
 }
-
-const isNewsOf =
-  (transactions: ReadonlyArray<number>) =>
-  (seen: Snapshot.Snapshot): boolean =>
-    transactions.length === 0 || transactions.some((transaction) => !Snapshot.sees(seen, transaction))

@@ -102,13 +102,17 @@ const warn = (error: SqlError): Effect.Effect<void> =>
       `${textOf(error)}. Until then a wake that was missed stays so`
   )
 
-/** Looks until it is interrupted. A look that fails is left to the next. */
+// Connections of a pool that the database has cut are found out one by one.
+const soonMs = 500
+
+/** Looks until it is interrupted. A look that fails is made again soon. */
 export const walk: (patrol: Patrol) => Effect.Effect<never> = Effect.fnUntraced(function* (patrol) {
   const { intervalMs, now } = patrol
   let isFailing = false
   while (true) {
     const part = yield* Random.next
-    yield* Effect.raceFirst(now.await, LiveClock.sleep(intervalMs * (1 - part / 4)))
+    const restMs = isFailing ? Math.min(intervalMs, soonMs) : intervalMs
+    yield* Effect.raceFirst(now.await, LiveClock.sleep(restMs * (1 - part / 4)))
     now.closeUnsafe()
     const result = yield* Effect.result(lookOnce(patrol))
     if (result._tag === "Failure" && !isFailing) yield* warn(result.failure)
