@@ -114,8 +114,9 @@ describe("a database that goes away", { timeout }, () => {
     expect(await jobwire("enqueue", "mail", "--id", "after")).toMatchObject({ code: 0 })
     expect(await jobwire("jobs", "show", "before")).toMatchObject({ code: 0 })
     server.child.kill("SIGTERM")
-    const { code, stderr } = await server.ended
-    expect(code).toBe(0)
+    const { code, stderr, stdout } = await server.ended
+    expect({ code, stdout }).toEqual({ code: 0, stdout: `${server.url}\n` })
+    expect(stderr).toContain("the store does not answer")
     expect(stderr).not.toContain(passwords.serving)
   })
 })
