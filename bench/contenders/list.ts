@@ -12,7 +12,7 @@ const drivers = {
 
 const transports = { websocket: "WebSocket", http: "HTTP" } as const
 
-const shape = { batch: 100, callers: 4 }
+const shape = { batch: 250, callers: 4 }
 const shapeText = `${shape.callers} loops of claimMany and ackMany of ${shape.batch}; bulk by enqueueMany of 500, 4 at once`
 
 const jobwire = (driver: keyof typeof drivers, transport: keyof typeof transports): Contender => ({

@@ -3,7 +3,7 @@ import { monotonicMs, stamped } from "../contenders/payload.ts"
 import type { Adapter, Payload, Place, Store, Working } from "../contenders/Store.ts"
 import { useDependenciesOf } from "./dependencies.ts"
 import * as load from "./load.ts"
-import type { Assignment, Commands, Report, Request } from "./Messages.ts"
+import type { Assignment, Commands, Count, Report, Request } from "./Messages.ts"
 import { produce, type Production } from "./production.ts"
 
 // How often a worker says how many jobs are finished.
@@ -58,9 +58,15 @@ const stopWork = async (): Promise<null> => {
   return null
 }
 
+const all = async (wanted: number, done: Promise<Count>): Promise<void> => {
+  const { count } = await done
+  if (count < wanted)
+    throw new Error(`only ${count} of ${wanted} jobs could be filled in or worked off in ${fillSeconds} s`)
+}
+
 const fillWaiting = async ({ count, place }: Commands["fillWaiting"]["args"]): Promise<null> => {
   const { fillWaiting } = store()
-  if (fillWaiting === undefined) await load.bulk(store(), adapter().bulk, [place], count, fillSeconds)
+  if (fillWaiting === undefined) await all(count, load.bulk(store(), adapter().bulk, [place], count, fillSeconds))
   else await fillWaiting(place, count)
   return null
 }
@@ -68,8 +74,8 @@ const fillWaiting = async ({ count, place }: Commands["fillWaiting"]["args"]): P
 const fillFinished = async ({ count, place }: Commands["fillFinished"]["args"]): Promise<null> => {
   const { fillFinished } = store()
   if (fillFinished === undefined) {
-    await load.bulk(store(), adapter().bulk, [place], count, fillSeconds)
-    await load.drain(store(), [place], count, fillSeconds)
+    await all(count, load.bulk(store(), adapter().bulk, [place], count, fillSeconds))
+    await all(count, load.drain(store(), [place], count, fillSeconds))
   } else await fillFinished(place, count)
   return null
 }

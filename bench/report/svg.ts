@@ -16,11 +16,11 @@ export interface Chart {
   readonly series: ReadonlyArray<Series>
 }
 
-const width = 760
-const plot = { left: 64, top: 44, width: 400, height: 260 }
+const width = 860
+const plot = { left: 80, top: 44, width: 400, height: 260 }
 const legendLine = 20
 
-// Told apart in colour and, for who cannot, by the marks' shapes.
+// Told apart by colour, and where the colours begin anew by dashes.
 const colours = ["#1b6ca8", "#c44536", "#2e7d32", "#8e44ad", "#b7791f", "#00838f", "#5d4037", "#d81b60"]
 const dashes = ["", "6 3", "2 3", "8 3 2 3"]
 

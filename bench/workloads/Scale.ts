@@ -23,15 +23,15 @@ export interface Scale {
 
 /** What the results are made of. */
 export const full: Scale = {
-  warmUpSeconds: 2,
-  enqueueSeconds: 1.5,
+  warmUpSeconds: 1.5,
+  enqueueSeconds: 1,
   bulk: 20_000,
   drain: 20_000,
-  drainSeconds: 10,
-  steadySeconds: 4,
+  drainSeconds: 8,
+  steadySeconds: 3,
   ahead: 2000,
-  wakes: 100,
-  wakeSeconds: 6,
+  wakes: 60,
+  wakeSeconds: 4,
   grown: [100_000, 1_000_000],
   transactionSeconds: 60,
   queues: 2000,

@@ -6,7 +6,7 @@ import type { Scale } from "./Scale.ts"
 import { type Figure, place, type Workload } from "./Workload.ts"
 
 // How long filling a store may take, in seconds.
-const fillSeconds = 240
+const fillSeconds = 360
 
 /** Gives the database what autovacuum would have given it by and by, and writes out what the filling left to write. */
 const settle = async ({ ground }: Session): Promise<void> => {

@@ -17,7 +17,7 @@ export const names: Workload = {
     const alone = await drainRate(session, [rare], few)
     // The quick ways copy a job that is there.
     await put(session, [other], 1, scale)
-    await session.producer.call("fillWaiting", { place: other, count: scale.others }, 240)
+    await session.producer.call("fillWaiting", { place: other, count: scale.others }, 180)
     const { count } = await put(session, [rare], scale.rare, scale)
     const done = await workOff(session, [rare], count, scale)
     return [
