@@ -20,21 +20,36 @@ export const postgresStore = (
   ).pipe(Layer.provide(PostgresJobStore.layerStores({ url: databaseUrl(), ...options })))
 
 const scope = Scope.makeUnsafe()
-let server: Promise<JobStores.JobStores["Service"]> | undefined
+const servers: Array<Promise<JobStores.JobStores["Service"]>> = []
 
 afterAll(() => Effect.runPromise(Scope.close(scope, Exit.void)))
 
 // By the machine's clock its sweeper would take what stands in the time of a test for long over.
-const serverOfFile = (): Promise<JobStores.JobStores["Service"]> =>
-  (server ??= Effect.runPromise(
+const serverOfFile = (index: number): Promise<JobStores.JobStores["Service"]> =>
+  (servers[index] ??= Effect.runPromise(
     Layer.buildWithScope(
-      PostgresJobStore.layerStores({ url: databaseUrl(), historySweepInterval: "20 days" }),
+      Layer.fresh(PostgresJobStore.layerStores({ url: databaseUrl(), historySweepInterval: "20 days" })),
       scope
     ).pipe(Effect.map((context) => Context.get(context, JobStores.JobStores)))
   ))
 
+const storeOf = (index: number, store: string): Layer.Layer<JobStore.JobStore, JobStoreError> =>
+  Layer.effect(
+    JobStore.JobStore,
+    Effect.flatMap(
+      Effect.promise(() => serverOfFile(index)),
+      (stores) => stores.get({ tenant: "test", store })
+    )
+  )
+
 /** A new store each time the layer is built, all of a file on one server. */
-export const freshPostgres: Layer.Layer<JobStore.JobStore, JobStoreError> = Layer.effect(
-  JobStore.JobStore,
-  Effect.flatMap(Effect.promise(serverOfFile), (stores) => stores.get({ tenant: "test", store: randomUUID() }))
+export const freshPostgres: Layer.Layer<JobStore.JobStore, JobStoreError> = Layer.unwrap(
+  Effect.sync(() => storeOf(0, randomUUID()))
 )
+
+/** One store as each of so many servers has it; the servers are those of the file. */
+export const postgresServers = (
+  count: number,
+  store: string
+): ReadonlyArray<Layer.Layer<JobStore.JobStore, JobStoreError>> =>
+  Array.from({ length: count }, (_, index) => storeOf(index, store))

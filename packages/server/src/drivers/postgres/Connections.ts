@@ -90,6 +90,11 @@ export const makeSessions = Effect.fnUntraced(function* (
   }
 }, LiveClock.withLive)
 
+/** The same pool; after each use it tells. */
+export const observed = (sessions: Sessions, told: () => void): Sessions => ({
+  use: (work) => Effect.tap(sessions.use(work), Effect.sync(told))
+})
+
 /** The pools of a server, for as long as the scope lives. */
 export const make: (options: PostgresOptions) => Effect.Effect<Connections, SqlError, Scope.Scope> = Effect.fnUntraced(
   function* (options) {

@@ -8,6 +8,7 @@ import { Engine } from "../embedded/Engine.ts"
 import * as HistorySweep from "../embedded/HistorySweep.ts"
 import { historyTtlMs } from "../embedded/StoreOptions.ts"
 import * as Connections from "./Connections.ts"
+import * as HotOperations from "./hot/HotOperations.ts"
 import { LaneNumbers } from "./LaneNumbers.ts"
 import * as Look from "./look/Look.ts"
 import * as MetadataIndexing from "./MetadataIndexing.ts"
@@ -17,7 +18,9 @@ import type { PostgresOptions } from "./PostgresOptions.ts"
 import * as Rights from "./Rights.ts"
 import * as SessionCheck from "./SessionCheck.ts"
 import * as UnitStorage from "./unit/UnitStorage.ts"
+import * as ClockOffset from "./upkeep/ClockOffset.ts"
 import * as Expired from "./upkeep/Expired.ts"
+import * as TallyFolding from "./upkeep/TallyFolding.ts"
 import * as PostgresWake from "./wake/PostgresWake.ts"
 
 // One or the other gives a row: the second when somebody else has just given the store its number.
@@ -49,17 +52,20 @@ interface Database {
   readonly connections: Connections.Connections
   readonly options: PostgresOptions
   readonly wakes: PostgresWake.PostgresWake
+  readonly statements: HotOperations.HotStatements
   readonly hasMetadataIndex: boolean
 }
 
 const makeStore = Effect.fnUntraced(function* (
-  { connections, hasMetadataIndex, options, wakes }: Database,
+  { connections, hasMetadataIndex, options, statements, wakes }: Database,
   id: StoreId
 ): Effect.fn.Return<JobStore.Service, JobStoreError, Scope.Scope> {
   const limits = yield* Limits.CurrentLimits
   const number = yield* numberOf(connections.calm, id)
-  const storage = yield* UnitStorage.make(connections, { number, lanes: new LaneNumbers() })
-  const engine = new Engine(storage, wakes.store(number), limits, options.idGenerator)
+  const lanes = new LaneNumbers()
+  const wake = wakes.store(number)
+  const storage = yield* UnitStorage.make(connections, { number, lanes })
+  const engine = new Engine(storage, wake, limits, options.idGenerator)
   yield* Effect.forkScoped(
     HistorySweep.forever(
       engine,
@@ -69,7 +75,10 @@ const makeStore = Effect.fnUntraced(function* (
     )
   )
   const looking = Look.operations({ sessions: connections.calm, store: number, limits, hasMetadataIndex })
-  return Validation.validated({ ...EmbeddedJobStore.operations(engine), ...looking }, limits)
+  const units = EmbeddedJobStore.operations(engine)
+  const drawsIds = options.idGenerator === undefined
+  const working = HotOperations.operations(statements, { number, lanes, wake, limits, drawsIds, units })
+  return Validation.validated({ ...units, ...working, ...looking }, limits)
 })
 
 /** The directory of the stores in one database, which is connected for as long as the scope lives. */
@@ -77,11 +86,15 @@ export const make: (options: PostgresOptions) => Effect.Effect<JobStores["Servic
   Effect.fnUntraced(function* (options) {
     yield* SessionCheck.check(options)
     yield* prepareSchema(options)
-    const connections = yield* Effect.mapError(Connections.make(options), fromSql)
+    const pools = yield* Effect.mapError(Connections.make(options), fromSql)
+    const folding = yield* TallyFolding.make(pools.calm)
+    const connections = { ...pools, hot: Connections.observed(pools.hot, folding.changed) }
+    yield* Effect.forkScoped(ClockOffset.watch(connections.calm, options.clockOffsetLimit ?? "2 seconds"))
     yield* Rights.require(connections.calm, options)
     const hasMetadataIndex = yield* MetadataIndexing.hasMetadataIndex(connections.calm)
-    const wakes = yield* PostgresWake.make(options, connections.hot)
-    const database: Database = { connections, options, wakes, hasMetadataIndex }
+    const wakes = yield* PostgresWake.make(options, pools.hot)
+    const statements = yield* HotOperations.make(connections.hot)
+    const database: Database = { connections, options, wakes, statements, hasMetadataIndex }
     // Stores that are made later live in the scope, and by the clock, that the directory has now.
     const context = yield* Effect.context<Scope.Scope>()
     const oneAtATime = yield* Semaphore.make(1)
