@@ -168,10 +168,12 @@ export const start = Effect.fnUntraced(function* (
   // First of all nothing goes on: what breaks by the end of the proxy is no trouble of anybody's.
   yield* Effect.addFinalizer(() => FiberSet.clear(fibers))
   const update = (changes: Partial<Settings>) =>
-    Effect.map(Effect.fromResult(change(settings, changes)), (changed) => {
-      settings = changed
-      log.note({ settings })
-    })
+    Effect.suspend(() =>
+      Effect.map(Effect.fromResult(change(settings, changes)), (changed) => {
+        settings = changed
+        log.note({ settings })
+      })
+    )
   return {
     url: urlOf(host, door.port),
     port: door.port,

@@ -79,6 +79,21 @@ describe("settings", () => {
   )
 })
 
+describe("a calm", () => {
+  it.live("ends the faults, changes no other setting, and waits until nothing is held back", () =>
+    Effect.gen(function* () {
+      const server = yield* Servers.http()
+      const proxy = yield* only("late-repeat", "http://127.0.0.1:1", { lateMs: 50 })
+      yield* proxy.change({ upstreams: [server.url], lateMs: 40 })
+      yield* send(proxy.url, { body: "x" })
+      yield* proxy.calm
+      assert.strictEqual(yield* server.waiting, 2)
+      assert.deepInclude(yield* proxy.settings, { rate: 0, upstreams: [server.url], lateMs: 40 })
+      assert.strictEqual(textOf(yield* send(proxy.url, { body: "y" })), "3 POST / y")
+    })
+  )
+})
+
 describe("the log", () => {
   it.live("is a file of lines: how it was started, every hit, every change", () =>
     Effect.gen(function* () {
