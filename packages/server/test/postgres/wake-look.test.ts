@@ -20,8 +20,8 @@ const insert = `
     insert into lane (store, queue, name, priority) values ($1, $2, $3, $4)
     on conflict (store, queue, name, priority) do update set priority = excluded.priority returning lane
   )
-  insert into live (store, seq, lane, place, state, plain, cancel_requested, attempts_made, stalled_count, ledger_length, run_at)
-  select $1, nextval('number'), l.lane, nextval('number'), $5, true, false, 0, 0, 0, $6 from l`
+  insert into live (store, seq, lane, queue_key, place, state, plain, cancel_requested, attempts_made, stalled_count, ledger_length, run_at)
+  select $1, nextval('number'), l.lane, 0, nextval('number'), $5, true, false, 0, 0, 0, $6 from l`
 
 const setUp = Effect.gen(function* () {
   const { hot } = yield* Connections.make({ url: databaseUrl() })

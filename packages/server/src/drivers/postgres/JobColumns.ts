@@ -16,6 +16,7 @@ import {
 } from "../columns/FieldText.ts"
 import type { Column } from "./Columns.ts"
 import type { Row } from "./Connections.ts"
+import { queueKey } from "./QueueKey.ts"
 import * as RowStates from "./RowStates.ts"
 
 type Text = string | null
@@ -197,6 +198,7 @@ export interface LiveItem {
 export const liveFields: ReadonlyArray<Column<LiveItem>> = [
   { name: "seq", type: "int8", of: ({ job }) => job.seq },
   { name: "lane", type: "int4", of: ({ lane }) => lane },
+  { name: "queue_key", type: "int4", of: ({ job }) => queueKey(job.queue) },
   { name: "place", type: "int8", of: ({ job }) => job.place },
   { name: "state", type: "int2", of: ({ state }) => state },
   { name: "plain", type: "bool", of: ({ job }) => isPlain(job) },

@@ -13,8 +13,8 @@ const insert = `
     insert into lane (store, queue, name, priority) values ($1, $2, $3, 0)
     on conflict (store, queue, name, priority) do update set priority = 0 returning lane
   )
-  insert into live (store, seq, lane, place, state, plain, cancel_requested, attempts_made, stalled_count, ledger_length, run_at)
-  select $1, nextval('number'), l.lane, nextval('number'), case when $4::float8 > 0 then 1 else 0 end, true, false, 0, 0, 0, $4::float8
+  insert into live (store, seq, lane, queue_key, place, state, plain, cancel_requested, attempts_made, stalled_count, ledger_length, run_at)
+  select $1, nextval('number'), l.lane, 0, nextval('number'), case when $4::float8 > 0 then 1 else 0 end, true, false, 0, 0, 0, $4::float8
   from l returning pg_current_xact_id()::text`
 
 const claim = `

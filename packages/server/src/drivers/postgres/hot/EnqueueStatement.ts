@@ -6,6 +6,7 @@ import type { JobRow } from "../../../core/JobRow.ts"
 import * as Columns from "../Columns.ts"
 import type { Row } from "../Connections.ts"
 import { isPlain, jobFields } from "../JobColumns.ts"
+import { queueKey } from "../QueueKey.ts"
 import { delayed, fresh } from "../RowStates.ts"
 
 /** A new job; its numbers are not drawn yet. */
@@ -20,6 +21,7 @@ const jobColumns = jobFields.filter(({ name }) => name !== "seq")
 const columns: ReadonlyArray<Columns.Column<NewJob>> = [
   { name: "store", type: "int4", of: ({ store }) => store },
   { name: "lane", type: "int4", of: ({ lane }) => lane },
+  { name: "queue_key", type: "int4", of: ({ job }) => queueKey(job.queue) },
   { name: "state", type: "int2", of: ({ job }) => (job.state === "delayed" ? delayed : fresh) },
   { name: "plain", type: "bool", of: ({ job }) => isPlain(job) },
   { name: "run_at", type: "float8", of: ({ job }) => job.runAt },
@@ -35,8 +37,8 @@ const insertJobs = `
 const insertBeside = (jobs: string): string => `
   lived as (
     insert into live
-      (store, seq, lane, place, state, plain, cancel_requested, attempts_made, stalled_count, ledger_length, run_at)
-    select g.store, g.seq, g.lane, g.seq, g.state, g.plain, false, 0, 0, 0, g.run_at from ${jobs} g
+      (store, seq, lane, queue_key, place, state, plain, cancel_requested, attempts_made, stalled_count, ledger_length, run_at)
+    select g.store, g.seq, g.lane, g.queue_key, g.seq, g.state, g.plain, false, 0, 0, 0, g.run_at from ${jobs} g
   ), counted as (
     insert into tally_change (store, lane, waiting, delayed)
     select g.store, g.lane, count(*) filter (where g.state = ${fresh}), count(*) filter (where g.state = ${delayed})
@@ -56,7 +58,7 @@ export const sqlOfAny = `
   ), went as materialized (
     select coalesce(array_agg(seq order by seq), '{}') as seqs from jobs
   ), tried as materialized (
-    select g.store, g.seq, g.lane, g.state, g.plain, g.run_at,
+    select g.store, g.seq, g.lane, g.queue_key, g.state, g.plain, g.run_at,
       w.seqs[width_bucket(g.seq, w.seqs)] is not distinct from g.seq as is_new
     from given g cross join went w
   ), new as materialized (select * from tried where is_new), ${insertBeside("new")}

@@ -10,6 +10,8 @@
  * came back (released, recovered, promoted) stand in an index of their own, because new ones only ever join at the end: so a
  * taker may remember how far the head of a lane has moved and need not walk over what others have taken.
  *
+ * A token holds one job of a queue at most, which a unique index sees to: `queue_key` is the queue as a number (QueueKey.ts).
+ *
  * `tally` counts the jobs of a lane by state; changes are appended to `tally_change`, so that no two writers wait for one row,
  * and folded into it now and then. `origin` names this database among all, for wake tokens. Times are float8, as a clock gives them. States and outcomes are the numbers of Codes.ts;
  * `live.state` splits waiting in two, see RowStates.ts.
@@ -61,6 +63,7 @@ export const sql: ReadonlyArray<string> = [
     store int4 not null,
     seq int8 not null,
     lane int4 not null,
+    queue_key int4 not null,
     place int8 not null,
     state int2 not null,
     plain bool not null,
@@ -78,7 +81,7 @@ export const sql: ReadonlyArray<string> = [
   `create index live_fresh on live (store, lane, place) where state = 0`,
   `create index live_returned on live (store, lane, place) where state = 7`,
   `create index live_delayed on live (store, lane, run_at) where state = 1`,
-  `create index live_token on live (store, token) where state = 2`,
+  `create unique index live_token on live (store, token, queue_key) where state = 2`,
 
   `create table done (
     store int4 not null,
