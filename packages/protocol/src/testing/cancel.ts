@@ -141,6 +141,25 @@ const byKey = (test: Kit.Test) => {
       assert.isFalse(yield* store.cancelByDedupe(Kit.name, "key"))
     }))
 
+  test("cancelByDedupe is false when a later job has the id of the keyed one, and leaves it", (store) =>
+    Effect.gen(function* () {
+      yield* Kit.add(store, { id: "job", dedupe: Kit.dedupe("key", { ttlMs: 1_000 }) })
+      yield* store.remove("job")
+      yield* Kit.add(store, { id: "job" })
+      assert.isFalse(yield* store.cancelByDedupe(Kit.name, "key"))
+      yield* Kit.isJob(store, "job", { state: "waiting" })
+    }))
+
+  test("cancelByDedupe cancels a pending job also when its window has long been over", (store) =>
+    Effect.gen(function* () {
+      const id = yield* Kit.add(store, { dedupe: Kit.dedupe("key", { ttlMs: 1_000 }) })
+      // Long enough for what a store does from time to time.
+      yield* Kit.pass(600_000)
+      yield* Kit.roundTrips(store)
+      assert.isTrue(yield* store.cancelByDedupe(Kit.name, "key"))
+      yield* Kit.isJob(store, id, { state: "cancelled" })
+    }))
+
   test("cancelByDedupe cancels the job that holds the key now, not one that held it before", (store) =>
     Effect.gen(function* () {
       yield* Kit.addFinished(store, "failed", { id: "old", ...key })

@@ -115,6 +115,42 @@ const windows = (test: Kit.Test) => {
       assert.isFalse((yield* store.enqueue(Kit.request(key()))).duplicate)
     }))
 
+  test("a delayed job is replaced also when its window has long been over, and a window starts again", (store) =>
+    Effect.gen(function* () {
+      const id = yield* Kit.add(store, { ...key({ ttlMs: 1_000 }), delayMs: 3_600_000 })
+      // Long enough for what a store does from time to time.
+      yield* Kit.pass(600_000)
+      yield* Kit.roundTrips(store)
+      const request = Kit.request({ ...key({ ttlMs: 1_000 }), payload: "new", delayMs: 5_000 })
+      assert.deepStrictEqual(yield* store.enqueue(request), { id, duplicate: true })
+      yield* Kit.isJob(store, id, { payload: "new", runAt: Kit.start + 605_000 })
+      yield* Kit.pass(999)
+      assert.isTrue((yield* store.enqueue(Kit.request({ dedupe: Kit.dedupe("key") }))).duplicate)
+    }))
+
+  test("a failed job whose window is over is replaced when it is delayed again", (store) =>
+    Effect.gen(function* () {
+      const id = yield* States.addIn(store, "failed", key({ ttlMs: 1_000 }))
+      yield* Kit.pass(600_000)
+      yield* Kit.roundTrips(store)
+      yield* store.retry(id)
+      const { token } = yield* Kit.take(store)
+      yield* store.ack(id, token, Kit.again(5_000))
+      const request = Kit.request({ ...key(), payload: "new", delayMs: 1_000 })
+      assert.deepStrictEqual(yield* store.enqueue(request), { id, duplicate: true })
+      yield* Kit.isJob(store, id, { state: "delayed", payload: "new" })
+    }))
+
+  test("a later job under the id of the keyed one is not replaced", (store) =>
+    Effect.gen(function* () {
+      yield* Kit.add(store, { id: "job", ...key({ ttlMs: 1_000 }), delayMs: 500 })
+      yield* store.remove("job")
+      yield* Kit.add(store, { id: "job", payload: "later", delayMs: 500 })
+      const request = Kit.request({ ...key(), payload: "new" })
+      assert.deepStrictEqual(yield* store.enqueue(request), { id: "job", duplicate: true })
+      yield* Kit.isJob(store, "job", { payload: "later", runAt: Kit.start + 500 })
+    }))
+
   test("a replace without ttlMs leaves a key without a window held until the job has ended", (store) =>
     Effect.gen(function* () {
       const id = yield* Kit.add(store, { ...key(), delayMs: 100 })

@@ -84,6 +84,26 @@ const upserts = (test: Kit.Test) => {
       }
     }))
 
+  test("durations are kept in whole milliseconds, rounded up; given again, they are the same cadence", (store) =>
+    Effect.gen(function* () {
+      const given = schedule("key", {
+        everyMs: 1000.5,
+        timeoutMs: 0.5,
+        backoff: { _tag: "fixed", delayMs: 0.1, factor: undefined },
+        keep: { completed: { count: undefined, ageMs: 9.1 }, failed: undefined, cancelled: undefined }
+      })
+      const kept = schedule("key", {
+        everyMs: 1001,
+        timeoutMs: 1,
+        backoff: { _tag: "fixed", delayMs: 1, factor: undefined },
+        keep: { completed: { count: undefined, ageMs: 10 }, failed: undefined, cancelled: undefined }
+      })
+      yield* store.upsertSchedule(given)
+      yield* areSchedules(store, [kept])
+      yield* store.upsertSchedule({ ...given, nextRunAt: Kit.start + 9000 })
+      yield* areSchedules(store, [kept])
+    }))
+
   const changes = [
     { what: "another everyMs", from: { everyMs: hour }, to: { everyMs: hour + 1 } },
     { what: "another cron", from: { cron: "0 9 * * *" }, to: { cron: "0 10 * * *" } },

@@ -14,14 +14,22 @@ export type Verdict =
 
 const free: Verdict = { _tag: "Free" }
 
-/** The verdict on an enqueue, from the key's row and the job that row names. */
+/**
+ * The job of a key, from the job that now has the id its row names: that may be a later one, when the first was removed within
+ * its window.
+ */
+export const keyedBy = (entry: DedupeRow, named: JobRow | undefined): JobRow | undefined =>
+  named?.name === entry.name && named.dedupeKey === entry.key ? named : undefined
+
+/** The verdict on an enqueue, from the key's row and the job that now has the id this row names. */
 export const judge = (
   policy: DedupePolicy,
   entry: DedupeRow | undefined,
-  keyed: JobRow | undefined,
+  named: JobRow | undefined,
   now: number
 ): Verdict => {
   if (entry === undefined) return free
+  const keyed = keyedBy(entry, named)
   if (policy.replace && keyed?.state === "delayed") {
     return { _tag: "Replace", keyed, entry: withWindow(entry, policy, now) }
   }
@@ -51,6 +59,12 @@ export const take = (name: string, policy: DedupePolicy, jobId: string, now: num
 export const isFreedBy = (entry: DedupeRow | undefined, jobId: string, now: number): boolean =>
   entry !== undefined && entry.jobId === jobId && !hasWindow(entry, now)
 
-/** Whether the row can be forgotten because its window is over. A row without one goes with its job. */
-export const isOver = (entry: DedupeRow, now: number): boolean =>
-  entry.expiresAt !== undefined && !hasWindow(entry, now)
+/**
+ * Whether the row can be forgotten: its window is over, and its job cannot be replaced or cancelled by the key any more, as it is
+ * gone or finished for good. (A failed one may be retried.) A row without a window goes with its job.
+ */
+export const isOver = (entry: DedupeRow, named: JobRow | undefined, now: number): boolean => {
+  if (entry.expiresAt === undefined || hasWindow(entry, now)) return false
+  const keyed = keyedBy(entry, named)
+  return keyed === undefined || keyed.state === "completed" || keyed.state === "cancelled"
+}

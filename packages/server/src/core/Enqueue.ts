@@ -1,7 +1,8 @@
 /** The row of a new job, and of a delayed job whose content a later enqueue replaces. */
-import type { BackoffPolicy, EnqueueRequest, KeepPolicy, KeepRule } from "@jobwire/protocol"
+import type { EnqueueRequest } from "@jobwire/protocol"
 import type { JobRow } from "./JobRow.ts"
 import { toText } from "./JsonText.ts"
+import { backoffPolicy, frozen, keepPolicy, metadataOf, optionally } from "./RunFields.ts"
 import { wholeMs } from "./Time.ts"
 
 /** What a request says a job shall do; the part of a row that a replacing enqueue renews. */
@@ -9,32 +10,6 @@ type Content = Pick<
   JobRow,
   "payload" | "metadata" | "priority" | "attemptsMax" | "backoff" | "keep" | "timeoutMs" | "trace" | "runAt"
 >
-
-// Rows share nothing with a request, so that its owner may change it, and nothing in them can be changed by a reader.
-const frozen = <A extends object>(value: A): A => Object.freeze({ ...value })
-
-const optionally = <A, B>(value: A | undefined, f: (value: A) => B): B | undefined =>
-  value === undefined ? undefined : f(value)
-
-const noMetadata: Readonly<Record<string, string>> = Object.freeze({})
-
-const metadataOf = (metadata: Readonly<Record<string, string>>): Readonly<Record<string, string>> => {
-  for (const _key in metadata) return frozen(metadata)
-  return noMetadata
-}
-
-const backoffPolicy = (backoff: BackoffPolicy): BackoffPolicy =>
-  Object.freeze({ _tag: backoff._tag, delayMs: wholeMs(backoff.delayMs), factor: backoff.factor })
-
-const keepRule = (rule: KeepRule): KeepRule =>
-  Object.freeze({ count: rule.count, ageMs: optionally(rule.ageMs, wholeMs) })
-
-const keepPolicy = (keep: KeepPolicy): KeepPolicy =>
-  Object.freeze({
-    completed: optionally(keep.completed, keepRule),
-    failed: optionally(keep.failed, keepRule),
-    cancelled: optionally(keep.cancelled, keepRule)
-  })
 
 const content = (request: EnqueueRequest, now: number): Content => ({
   payload: toText(request.payload),

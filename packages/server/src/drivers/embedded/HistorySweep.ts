@@ -29,8 +29,12 @@ export interface Finder {
 /** Walks over the tables. */
 export const walk = (engine: Engine): Finder => ({
   expired: (ttl, after, now) => engine.read((tables) => expiredFrom(tables, after, ttl, now)),
-  dedupes: (now) => engine.read((tables) => Array.from(tables.dedupes.all()).filter((entry) => isOver(entry, now)))
+  dedupes: (now) =>
+    engine.read((tables) => Array.from(tables.dedupes.all()).filter((entry) => isOverIn(tables, entry, now)))
 })
+
+const isOverIn = (tables: Tables, entry: DedupeRow, now: number): boolean =>
+  isOver(entry, tables.jobs.get(entry.jobId), now)
 
 /** Sweeps again and again, until interrupted. A sweep that fails is logged, and the next one tries again. */
 export const forever = (
@@ -90,7 +94,7 @@ const sweepDedupes = Effect.fnUntraced(function* (engine: Engine, finder: Finder
     yield* engine.write(({ now, tables }) => {
       for (const { key, name } of entries) {
         const entry = tables.dedupes.get(name, key)
-        if (entry !== undefined && isOver(entry, now)) tables.dedupes.delete(name, key)
+        if (entry !== undefined && isOverIn(tables, entry, now)) tables.dedupes.delete(name, key)
       }
     })
   }

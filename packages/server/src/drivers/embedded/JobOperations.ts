@@ -3,6 +3,7 @@ import { JobNotFoundError, type JobStore } from "@jobwire/protocol"
 import { Result } from "effect"
 import { cancel as cancelRow } from "../../core/Cancel.ts"
 import type { Decision } from "../../core/Decision.ts"
+import { keyedBy } from "../../core/Dedupe.ts"
 import type { JobRow } from "../../core/JobRow.ts"
 import { promote as promoteRow } from "../../core/Promote.ts"
 import { isRemovable } from "../../core/Remove.ts"
@@ -25,7 +26,8 @@ export const cancelByDedupe =
   (name, key) =>
     engine.write((unit) => {
       const entry = unit.tables.dedupes.get(name, key)
-      return entry !== undefined && Result.isSuccess(transition(unit, entry.jobId, cancelRow))
+      const keyed = entry === undefined ? undefined : keyedBy(entry, unit.tables.jobs.get(entry.jobId))
+      return keyed !== undefined && Result.isSuccess(transition(unit, keyed.id, cancelRow))
     })
 
 export const promote =
