@@ -74,12 +74,17 @@ try {
     "node"
   ]
   run(process.execPath, ["node_modules/typescript/bin/tsc", ...flags, "types.ts"], project)
-  const help = run(process.execPath, ["node_modules/jobwire/bin/jobwire.js", "--help"], project)
-  if (!help.includes("serve")) {
-    console.error(`jobwire --help of the packed command does not name its commands:\n${help}`)
+  const commands = [
+    { bin: "jobwire/bin/jobwire.js", says: "serve" },
+    { bin: "@jobwire/faults/bin/jobwire-faults.js", says: "--upstream" }
+  ]
+  for (const { bin, says } of commands) {
+    const help = run(process.execPath, [join("node_modules", bin), "--help"], project)
+    if (help.includes(says)) continue
+    console.error(`--help of the packed ${bin} does not name ${says}:\n${help}`)
     process.exit(1)
   }
-  console.log(`packed, installed and imported: ${entries.join(", ")}, jobwire`)
+  console.log(`packed, installed and imported: ${entries.join(", ")}, jobwire, jobwire-faults`)
 } finally {
   rmSync(project, { recursive: true, force: true })
 }
