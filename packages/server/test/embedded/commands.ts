@@ -11,11 +11,12 @@ export interface Command {
   readonly toString: () => string
 }
 
-const id = fc.constantFrom("a", "b", "c", "d", "e", "f")
-const queue = fc.constantFrom("q1", "q2")
-const name = fc.constantFrom("n1", "n2")
-const token = fc.constantFrom("t1", "t2", "t3", "t4")
-const ms = fc.constantFrom(0, 1, 5, 20)
+// What a world is made of.
+export const id = fc.constantFrom("a", "b", "c", "d", "e", "f")
+export const queue = fc.constantFrom("q1", "q2")
+export const name = fc.constantFrom("n1", "n2")
+export const token = fc.constantFrom("t1", "t2", "t3", "t4")
+export const ms = fc.constantFrom(0, 1, 5, 20)
 
 // Most commands are about a job that is there: the so-many-th of the list.
 const position = fc.nat({ max: 11 })
@@ -33,7 +34,7 @@ const maybe = <A>(value: fc.Arbitrary<A>) => fc.option(value, { nil: undefined }
 
 const rule = fc.record({ count: maybe(fc.constantFrom(0, 1, 2)), ageMs: maybe(ms) })
 
-const request: fc.Arbitrary<EnqueueRequest> = fc
+export const request: fc.Arbitrary<EnqueueRequest> = fc
   .record({
     id: maybe(id),
     name,
@@ -64,7 +65,7 @@ const child = (key: string) => ({
 
 const exit = fc.constantFrom(undefined, null, 1)
 
-const outcome: fc.Arbitrary<AckOutcome> = fc.oneof(
+export const outcome: fc.Arbitrary<AckOutcome> = fc.oneof(
   exit.map((exit) => ({ _tag: "Complete" as const, exit })),
   exit.map((exit) => ({ _tag: "Fail" as const, exit })),
   ms.map((delayMs) => ({ _tag: "Retry" as const, delayMs, exit: undefined })),
@@ -76,14 +77,15 @@ const outcome: fc.Arbitrary<AckOutcome> = fc.oneof(
   })
 )
 
-const report = fc.record({
+export const report = fc.record({
   childKey: fc.constantFrom("x", "y", "unknown"),
   outcome: fc.constantFrom("completed" as const, "failed" as const, "cancelled" as const),
   exit,
   failedReason: fc.constant(undefined)
 })
 
-const command = <A>(
+/** A command from an input. */
+export const command = <A>(
   name: string,
   input: fc.Arbitrary<A>,
   run: (store: JobStore.Service, input: A) => Effect.Effect<unknown, unknown>
