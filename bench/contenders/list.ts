@@ -39,14 +39,15 @@ const jobwireInProcess: Contender = {
 
 const onPostgres: ReadonlyArray<Ability> = ["waiting", "finished", "queues", "names"]
 
+const effectMqCallers = { callers: 16 }
+
 const effectMq: ReadonlyArray<Contender> = [
   {
     name: "effect-mq-postgres",
     label: "effect-mq 0.7.0, Postgres",
-    settings:
-      "on Effect 4.1, in-process; its store's own calls, 16 callers on 16 connections; its LISTEN does not work on this Effect",
+    settings: `on Effect 4.1, in-process; its store's own calls, ${effectMqCallers.callers} callers on as many connections; its LISTEN does not work on this Effect`,
     module: at("../peers/effect-mq/postgres.ts"),
-    options: {},
+    options: effectMqCallers,
     ground: database,
     abilities: onPostgres
   },
@@ -56,58 +57,71 @@ const effectMq: ReadonlyArray<Contender> = [
     settings: "on the Effect of its own days, where its LISTEN works; else as the other",
     module: at("../peers/effect-mq/postgres.ts"),
     dependencies: at("../peers/effect-mq-rc"),
-    options: {},
+    options: effectMqCallers,
     ground: database,
     abilities: []
   },
   {
     name: "effect-mq-memory",
     label: "effect-mq 0.7.0, memory",
-    settings: "in-process, producer and worker in one process; 16 callers; keeps nothing",
+    settings: `in-process, producer and worker in one process; ${effectMqCallers.callers} callers; keeps nothing`,
     module: at("../peers/effect-mq/memory.ts"),
-    options: {},
+    options: effectMqCallers,
     ground: noGround,
     oneProcess: true,
     abilities: ["queues", "names"]
   }
 ]
 
+const boss = { workers: 4, batch: 250 }
+
 const pgBoss = (notify: boolean): Contender => ({
   name: notify ? "pg-boss-notify" : "pg-boss",
   label: `pg-boss 12.38, ${notify ? "NOTIFY" : "polling"}`,
-  settings: `4 workers, batches of 250, polls while batches are full, else ${notify ? "when notified" : "every 0.5 s, its shortest"}; bulk by insert of 1,000`,
+  settings:
+    `${boss.workers} workers, batches of ${boss.batch}, fetches on while batches are full, else ` +
+    `${notify ? "when notified" : "every 0.5 s, its shortest"}; bulk by insert of 1,000`,
   module: at("../peers/pg-boss.ts"),
-  options: { notify },
+  options: { notify, ...boss },
   ground: database,
   abilities: notify ? [] : ["waiting", "finished", "queues"]
 })
 
+const graphile = { jobs: 24 }
+const localQueue = 500
+
 const graphileWorker = (batched: boolean): Contender => ({
   name: batched ? "graphile-worker-batched" : "graphile-worker",
   label: `graphile-worker 0.18${batched ? ", local queue and batches" : ""}`,
-  settings: `24 concurrent jobs${batched ? ", local queue of 500, completions batched" : ""}; bulk by addJobs of 1,000; deletes what is finished`,
+  settings:
+    `${graphile.jobs} concurrent jobs${batched ? `, local queue of ${localQueue}, completions batched` : ""}; ` +
+    `bulk by addJobs of 1,000; deletes what is finished`,
   module: at("../peers/graphile-worker.ts"),
-  options: { batched },
+  options: batched ? { ...graphile, localQueue } : graphile,
   ground: database,
   abilities: ["waiting", "queues", "names"]
 })
 
+const bull = { concurrency: 100 }
+
 const bullMq = (always: boolean): Contender => ({
   name: always ? "bullmq-always" : "bullmq",
   label: `BullMQ 6.7, AOF ${always ? "always" : "every second"}`,
-  settings: "concurrency 100; bulk by addBulk of 1,000",
+  settings: `concurrency ${bull.concurrency}; bulk by addBulk of 1,000`,
   module: at("../peers/bullmq.ts"),
-  options: {},
+  options: bull,
   ground: redis(always ? "always" : "everysec"),
   abilities: []
 })
 
+const beanstalkOptions = { connections: 16 }
+
 const beanstalk: Contender = {
   name: "beanstalkd",
   label: "beanstalkd",
-  settings: "16 connections, each a job at a time; puts pipelined on one connection",
+  settings: `${beanstalkOptions.connections} connections, each a job at a time; puts pipelined on one connection`,
   module: at("../peers/beanstalkd/adapter.ts"),
-  options: {},
+  options: beanstalkOptions,
   ground: beanstalkd,
   abilities: ["queues"]
 }

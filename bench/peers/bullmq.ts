@@ -1,14 +1,15 @@
 /** BullMQ on Redis. Jobs have names, but a worker takes a queue's jobs whatever they are called. */
 import { Queue, Worker } from "bullmq"
 import { Redis } from "ioredis"
+import { numberOf } from "../contenders/setting.ts"
 import type { Adapter, Job, Payload, Place, Store } from "../contenders/Store.ts"
-
-const concurrency = 100
 
 const adapter: Adapter = {
   bulk: { size: 1000, callers: 2 },
   prepare: async () => {},
-  connect: async ({ url }): Promise<Store> => {
+  connect: async (target): Promise<Store> => {
+    const { url } = target
+    const concurrency = numberOf(target, "concurrency")
     const connection = new Redis(url, { maxRetriesPerRequest: null })
     const queues = new Map<string, Queue>()
     const queueOf = ({ queue }: Place): Queue => {

@@ -2,6 +2,7 @@
 import { Logger, makeWorkerUtils, run } from "graphile-worker"
 import { once } from "node:events"
 import { Pool } from "pg"
+import { numberOf } from "../contenders/setting.ts"
 import type { Adapter, Place, Payload, Store, Target } from "../contenders/Store.ts"
 import { withSql } from "./postgres.ts"
 
@@ -9,18 +10,23 @@ const silent = new Logger(() => () => {})
 
 const taskOf = ({ name, queue }: Place): string => `${queue}/${name}`
 
-const plain = { concurrentJobs: 24, maxPoolSize: 26 }
-const batched = {
-  ...plain,
-  localQueue: { size: 500 },
-  completeJobBatchDelay: 0,
-  failJobBatchDelay: 0
+// As it advises: two more connections than jobs at once.
+const plain = (target: Target) => {
+  const concurrentJobs = numberOf(target, "jobs")
+  return { concurrentJobs, maxPoolSize: concurrentJobs + 2 }
 }
 
-const settingsOf = ({ options, url }: Target) => ({
-  logger: silent,
-  preset: { worker: { connectionString: url, ...(options["batched"] === true ? batched : plain) } }
+const batched = (target: Target) => ({
+  ...plain(target),
+  localQueue: { size: numberOf(target, "localQueue") },
+  completeJobBatchDelay: 0,
+  failJobBatchDelay: 0
 })
+
+const settingsOf = (target: Target) => {
+  const worker = target.options["localQueue"] === undefined ? plain(target) : batched(target)
+  return { logger: silent, preset: { worker: { connectionString: target.url, ...worker } } }
+}
 
 /** Resolves when no client of the pool is in use or asked for. */
 const untilIdle = async (pool: Pool): Promise<void> => {
@@ -32,7 +38,7 @@ const report = (error: Error): void => console.error(`graphile-worker: ${error.m
 const work = async (target: Target, places: ReadonlyArray<Place>, handle: (payload: Payload) => void) => {
   const task = async (payload: unknown) => handle(payload as Payload) // what the bench put in
   const taskList = Object.fromEntries(places.map((place) => [taskOf(place), task]))
-  const pool = new Pool({ connectionString: target.url, max: plain.maxPoolSize })
+  const pool = new Pool({ connectionString: target.url, max: plain(target).maxPoolSize })
   pool.on("error", report)
   pool.on("connect", (client) => client.on("error", report))
   const runner = await run({ ...settingsOf(target), taskList, pgPool: pool, noHandleSignals: true })

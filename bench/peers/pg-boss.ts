@@ -2,10 +2,8 @@
 import { PgBoss } from "pg-boss"
 import { claimLoops, type Take } from "../contenders/claimLoops.ts"
 import type { Adapter, Payload, Place, Store, Target } from "../contenders/Store.ts"
+import { numberOf } from "../contenders/setting.ts"
 import { withSql } from "./postgres.ts"
-
-const workers = 4
-const batchSize = 250
 
 const start = async ({ options, url }: Target): Promise<PgBoss> => {
   const boss = new PgBoss({
@@ -21,7 +19,7 @@ const start = async ({ options, url }: Target): Promise<PgBoss> => {
 
 // Many queues are worked off by hand: a worker for each would poll two thousand times in half a second.
 const takeFrom =
-  (boss: PgBoss): Take =>
+  (boss: PgBoss, batchSize: number): Take =>
   async ({ queue }) => {
     const jobs = await boss.fetch<Payload>(queue, { batchSize })
     if (jobs.length === 0) return { wait: (signal) => pause(500, signal) }
@@ -38,8 +36,13 @@ const pause = (ms: number, signal: AbortSignal): Promise<void> =>
     })
   })
 
-const workOne = async (boss: PgBoss, { queue }: Place, handle: (payload: Payload) => void) => {
-  const settings = { batchSize, localConcurrency: workers, pollingIntervalSeconds: 0.5, burstWhenBatchFull: true }
+const workOne = async (boss: PgBoss, target: Target, { queue }: Place, handle: (payload: Payload) => void) => {
+  const settings = {
+    batchSize: numberOf(target, "batch"),
+    localConcurrency: numberOf(target, "workers"),
+    pollingIntervalSeconds: 0.5,
+    burstWhenBatchFull: true
+  }
   await boss.work<Payload>(queue, settings, async (jobs) => {
     for (const { data } of jobs) handle(data)
   })
@@ -72,8 +75,8 @@ const adapter: Adapter = {
       },
       work: async (places, handle) =>
         places.length === 1 && places[0] !== undefined
-          ? workOne(boss, places[0], handle)
-          : claimLoops(8, places, takeFrom(boss), handle),
+          ? workOne(boss, target, places[0], handle)
+          : claimLoops(numberOf(target, "workers"), places, takeFrom(boss, numberOf(target, "batch")), handle),
       unfinished: () =>
         withSql(target.url, (sql) => sql.number("select count(*) from pgboss.job where state < 'completed'")),
       fillFinished: (_place, count) => withSql(target.url, (sql) => sql.run(finished(count))),

@@ -1,8 +1,7 @@
 /** beanstalkd with its binlog. A queue is a tube; its jobs have no names. */
-import type { Adapter, Job, Payload, Place, Store, Working } from "../../contenders/Store.ts"
+import { numberOf } from "../../contenders/setting.ts"
+import type { Adapter, Job, Payload, Place, Store, Target, Working } from "../../contenders/Store.ts"
 import { type Connection, open } from "./Connection.ts"
-
-const reservers = 16
 
 // Seconds that a job may be held.
 const timeToRun = 60
@@ -54,25 +53,26 @@ const reserve = async (address: string, places: ReadonlyArray<Place>, handle: (p
 }
 
 const work = async (
-  address: string,
+  target: Target,
   places: ReadonlyArray<Place>,
   handle: (payload: Payload) => void
 ): Promise<Working> => {
-  const stops = await Promise.all(Array.from({ length: reservers }, () => reserve(address, places, handle)))
+  const reservers = numberOf(target, "connections")
+  const stops = await Promise.all(Array.from({ length: reservers }, () => reserve(target.url, places, handle)))
   return { stop: async () => void (await Promise.all(stops.map((stop) => stop()))) }
 }
 
 const adapter: Adapter = {
   bulk: { size: 1000, callers: 1 },
   prepare: async () => {},
-  connect: async ({ url }): Promise<Store> => {
-    const connection = await open(url)
+  connect: async (target): Promise<Store> => {
+    const connection = await open(target.url)
     const put = putOver(connection)
     return {
       enqueue: put,
       // It has no bulk call: the commands go out one after another without waiting for answers.
       enqueueMany: (jobs) => Promise.all(jobs.map(put)),
-      work: (places, handle) => work(url, places, handle),
+      work: (places, handle) => work(target, places, handle),
       unfinished: async () => {
         const { body } = await expect(connection.send("stats"), "OK")
         const count = (state: string) => Number(new RegExp(`^current-jobs-${state}: (\\d+)$`, "m").exec(body)?.[1])

@@ -5,12 +5,11 @@ import { JobStore } from "effect-mq"
 import { DrizzleJobStore } from "effect-mq/drizzle-postgres"
 import { execFileSync } from "node:child_process"
 import { fileURLToPath } from "node:url"
+import { numberOf } from "../../contenders/setting.ts"
 import type { Adapter, Place } from "../../contenders/Store.ts"
 import { withSql } from "../postgres.ts"
 import { benchStore, bulk } from "./store.ts"
 import { tables } from "./tables.ts"
-
-const callers = 16
 
 const fillWaiting = ({ name, queue }: Place, count: number): string => `
   insert into effect_mq_jobs (id, name, queue, state, payload, attempts_max, run_at, enqueued_at)
@@ -35,7 +34,9 @@ const adapter: Adapter = {
     const ddl = execFileSync(process.execPath, [program], { encoding: "utf8" })
     await withSql(url, (sql) => sql.run(ddl))
   },
-  connect: async ({ url }) => {
+  connect: async (target) => {
+    const { url } = target
+    const callers = numberOf(target, "callers")
     const client = PgClient.layer({ url: Redacted.make(url), maxConnections: callers })
     const runtime = ManagedRuntime.make(DrizzleJobStore.layer(tables).pipe(Layer.provide(client)))
     const store = await runtime.runPromise(Effect.service(JobStore.JobStore))
