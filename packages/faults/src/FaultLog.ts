@@ -28,7 +28,7 @@ export interface Counts {
   readonly seen: Readonly<Record<Target, number>>
   /** Of each kind of fault, how many there were. */
   readonly hits: Readonly<Record<Kind, number>>
-  /** How many repeats were not done, as the message was too big or its connection had ended. */
+  /** How many repeats were not done, as there was no room for a copy or its connection had ended. */
   readonly skipped: number
   /** How often a server could not be reached, or went away before it had answered: no fault of this proxy's making. */
   readonly troubles: number

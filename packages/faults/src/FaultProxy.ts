@@ -2,6 +2,7 @@
 import { Clock, Context, Effect, FiberSet, Layer, type Scope } from "effect"
 import { createServer, type IncomingMessage, type Server } from "node:http"
 import type { Socket } from "node:net"
+import { Copy, type Held } from "./Copy.ts"
 import { decide } from "./Decision.ts"
 import * as Door from "./Door.ts"
 import * as FaultLog from "./FaultLog.ts"
@@ -54,9 +55,9 @@ const checkSeed = (seed: number): Effect.Effect<number, FaultsError> =>
     ? Effect.succeed(seed)
     : Effect.fail(new FaultsError({ message: `seed must be a whole number from 0 to ${2 ** 32 - 1}, and is ${seed}` }))
 
-// A query may hold a secret, and a path may be long.
-const describeRequest = ({ method = "?", url = "?" }: IncomingMessage): string =>
-  `${method} ${url.split("?")[0]}`.slice(0, 200)
+// A query may hold a secret, and so may what is more than a path; and a path may be long.
+const describeRequest = ({ method = "?", url = "" }: IncomingMessage): string =>
+  `${method} ${url.startsWith("/") ? url.split("?")[0] : "(no path)"}`.slice(0, 200)
 
 const makeJudge = (seed: number, settings: () => Settings, log: FaultLog.FaultLog) => {
   let n = 0
@@ -66,21 +67,6 @@ const makeJudge = (seed: number, settings: () => Settings, log: FaultLog.FaultLo
     log.seen(target)
     if (decision !== undefined) log.hit(mine, connection, target, what, decision)
     return { n: mine, decision }
-  }
-}
-
-/** Counts the bytes that are held, up to the limit of the settings. */
-const makeHold = (settings: () => Settings): Pick<Workings, "hold" | "letGo"> => {
-  let held = 0
-  return {
-    hold: (bytes) => {
-      if (held + bytes > settings().heldBytes) return false
-      held += bytes
-      return true
-    },
-    letGo: (bytes) => {
-      held -= bytes
-    }
   }
 }
 
@@ -146,6 +132,7 @@ export const start = Effect.fnUntraced(function* (
   const judge = makeJudge(seed, current, log)
   const connections = makeNumbers()
   const outstanding = new Outstanding()
+  const held: Held = { bytes: 0 }
   const fibers = yield* FiberSet.make()
   const run = makeRun(yield* FiberSet.runtime(fibers)())
   const workings: Workings = {
@@ -155,7 +142,7 @@ export const start = Effect.fnUntraced(function* (
     upstreams: yield* Upstreams.make(current),
     overtaking: { toServer: new Overtaking(), toClient: new Overtaking() },
     outstanding,
-    ...makeHold(current),
+    copy: () => new Copy(current, held),
     run
   }
   const http = makeHttp(workings, connections.numberOf)

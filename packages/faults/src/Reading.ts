@@ -1,6 +1,7 @@
 /** Bytes from streams: as they are asked for, recorded while they pass, or thrown away. */
 import { Deferred, Effect } from "effect"
 import type { Readable } from "node:stream"
+import type { Copy } from "./Copy.ts"
 
 /** The next bytes of a stream, or nothing when it has ended or broken off. Nobody else may read it. */
 export const nextChunk = (from: Readable): Effect.Effect<Buffer | undefined> =>
@@ -24,41 +25,28 @@ export const nextChunk = (from: Readable): Effect.Effect<Buffer | undefined> =>
     return Effect.sync(stop)
   })
 
-/** All bytes of a stream, or the stream itself, with nothing taken from it, when there are more of them than this. */
-export const gather = Effect.fnUntraced(function* <S extends Readable>(from: S, limit: number) {
+/** All bytes of a stream, or the stream itself, with nothing taken from it, when there are more of them than the copy has room for. */
+export const gather = Effect.fnUntraced(function* <S extends Readable>(from: S, copy: Copy) {
   const chunks: Array<Buffer> = []
-  let size = 0
   while (true) {
     const chunk = yield* nextChunk(from)
     if (chunk === undefined) return Buffer.concat(chunks)
     chunks.push(chunk)
-    size += chunk.length
-    if (size <= limit) continue
+    if (copy.add(chunk)) continue
     from.unshift(Buffer.concat(chunks))
     return from
   }
 })
 
-/**
- * Keeps what passes while others read a stream. Resolves at its end with all of it, or with nothing when there was more than the
- * limit or it broke off. Begins at once.
- */
-export const record = (from: Readable, limit: number): Effect.Effect<Buffer | undefined> => {
-  const recorded = Deferred.makeUnsafe<Buffer | undefined>()
-  const done = (bytes: Buffer | undefined) => Deferred.doneUnsafe(recorded, Effect.succeed(bytes))
-  let chunks: Array<Buffer> = []
-  let size = 0
+/** Copies what passes while others read a stream; begins at once. Resolves when it has ended, or has no room: whether all is there. */
+export const record = (from: Readable, copy: Copy): Effect.Effect<boolean> => {
+  const recorded = Deferred.makeUnsafe<boolean>()
+  const done = (isWhole: boolean) => Deferred.doneUnsafe(recorded, Effect.succeed(isWhole))
   from.on("data", (chunk: Buffer) => {
-    size += chunk.length
-    if (size <= limit) {
-      chunks.push(chunk)
-    } else {
-      chunks = []
-      done(undefined)
-    }
+    if (!copy.add(chunk)) done(false)
   })
-  from.once("end", () => done(Buffer.concat(chunks)))
-  from.once("close", () => done(undefined))
+  from.once("end", () => done(copy.isWhole))
+  from.once("close", () => done(false))
   return Deferred.await(recorded)
 }
 

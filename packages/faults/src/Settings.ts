@@ -31,9 +31,9 @@ export interface Settings {
   readonly refuseMs: number
   /** How long a balancer waits for an answer before it answers itself, when it has delivered the request. */
   readonly balancerMs: number
-  /** How big a message may be that is repeated, in bytes. A bigger one passes untouched. */
+  /** How big a message may be that is repeated, in bytes. A bigger one passes once. */
   readonly copyBytes: number
-  /** How much the proxy may hold of messages that are repeated late, all together, in bytes. */
+  /** How much the proxy may hold of messages that are repeated, all together, in bytes. Beyond it they pass once. */
   readonly heldBytes: number
 }
 

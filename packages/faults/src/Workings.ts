@@ -1,5 +1,6 @@
 /** What the parts of one proxy share. */
 import type { Effect, Fiber } from "effect"
+import type { Copy } from "./Copy.ts"
 import type { Decision } from "./Decision.ts"
 import type { FaultLog } from "./FaultLog.ts"
 import type { Target } from "./Kinds.ts"
@@ -24,9 +25,8 @@ export interface Workings {
   readonly upstreams: Upstreams
   readonly overtaking: { readonly toServer: Overtaking; readonly toClient: Overtaking }
   readonly outstanding: Outstanding
-  /** Takes so many bytes of what may be held; false when there is no room. */
-  readonly hold: (bytes: number) => boolean
-  readonly letGo: (bytes: number) => void
+  /** A place for a message that may have to be sent again. */
+  readonly copy: () => Copy
   /** Starts an effect that ends with the proxy, at the latest. */
   readonly run: (effect: Effect.Effect<unknown>) => Fiber.Fiber<unknown>
 }

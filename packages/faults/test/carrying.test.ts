@@ -143,6 +143,14 @@ describe("a request that is not hit", () => {
     })
   )
 
+  it.live("may be answered long after it was sent", () =>
+    Effect.gen(function* () {
+      const server = yield* Servers.http((_request, response) => void setTimeout(() => response.end("at last"), 1500))
+      const proxy = yield* calm(server.url)
+      assert.strictEqual(textOf(yield* send(proxy.url, { body: "x" })), "at last")
+    })
+  )
+
   it.live("may follow others on its connection, also before they are answered", () =>
     Effect.gen(function* () {
       const server = yield* Servers.http()
@@ -273,6 +281,59 @@ describe("what is no HTTP", () => {
       const other = yield* Servers.http()
       yield* proxy.change({ upstreams: [other.url] })
       assert.strictEqual(textOf(yield* send(proxy.url, { body: "fine" })), "1 POST / fine")
+    })
+  )
+})
+
+/** What comes back behind the head of an upgraded connection on which these bytes were sent. */
+const upgraded = (port: number, bytes: Buffer, until: (all: Buffer) => boolean) =>
+  Effect.callback<Buffer>((resume) => {
+    let all = Buffer.alloc(0)
+    const socket = tcp(port, "127.0.0.1", () => {
+      socket.write("GET / HTTP/1.1\r\nhost: x\r\nupgrade: websocket\r\nconnection: upgrade\r\n\r\n")
+      socket.write(bytes)
+    })
+    const done = () => {
+      socket.destroy()
+      resume(Effect.succeed(all.subarray(all.indexOf("\r\n\r\n") + 4)))
+    }
+    socket.on("data", (chunk) => {
+      all = Buffer.concat([all, chunk])
+      if (until(all)) done()
+    })
+    socket.on("error", () => undefined).on("close", done)
+    return Effect.sync(() => socket.destroy())
+  })
+
+describe("what is no WebSocket", () => {
+  /** Accepts every upgrade, and gives back every byte. */
+  const parrot = createServer().on("upgrade", (_request, socket) => {
+    socket.on("error", () => undefined)
+    socket.write("HTTP/1.1 101 Switching Protocols\r\nupgrade: websocket\r\nconnection: upgrade\r\n\r\n")
+    socket.pipe(socket)
+  })
+
+  it.live("passes as it is when it is not hit, and harms nobody when it is", () =>
+    Effect.gen(function* () {
+      const server = yield* Servers.listen(parrot)
+      const proxy = yield* Faults.start({
+        upstreams: server.url,
+        rate: 0,
+        seed: 3,
+        delayMs: 2,
+        halfOpenMs: 2,
+        lateMs: 2
+      })
+      // Behind what cannot be told apart from the beginning of a frame.
+      const noise = Buffer.concat([randomBytes(100_000), Buffer.alloc(200)])
+      const back = yield* upgraded(proxy.port, noise, (all) => all.includes(noise.subarray(0, 90_000)))
+      assert.isTrue(back.subarray(0, 90_000).equals(noise.subarray(0, 90_000)))
+      yield* proxy.change({ rate: 0.5 })
+      const hits = Array.from({ length: 50 }, () => upgraded(proxy.port, randomBytes(5000), (all) => all.length > 4000))
+      yield* Effect.forEach(hits, (hit) => Effect.timeoutOption(hit, 100), { concurrency: 10 })
+      yield* proxy.calm
+      const still = yield* upgraded(proxy.port, Buffer.from("\x81\x02zz", "latin1"), (all) => all.includes("zz"))
+      assert.strictEqual(String(still.subarray(2)), "zz")
     })
   )
 })

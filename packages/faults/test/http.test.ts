@@ -261,6 +261,17 @@ describe("half-open", () => {
     })
   )
 
+  it.live("delivers also what was too big to be kept", () =>
+    Effect.gen(function* () {
+      const seed = seedFor("half-open", "request", firstRequest, ({ side }) => side === "request", settings)
+      const server = yield* Servers.http((_request, response) => response.end("ok"))
+      const proxy = yield* only("half-open", server.url, { seed, copyBytes: 100_000, ...settings })
+      const body = Buffer.alloc(3_000_000, "x")
+      assert.strictEqual(textOf(yield* send(proxy.url, { body })), "ok")
+      assert.isTrue((yield* server.received).body.equals(body))
+    })
+  )
+
   it.live("holds the answer until the silence is over", () =>
     Effect.gen(function* () {
       const wanted = seedFor(

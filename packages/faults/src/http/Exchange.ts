@@ -2,9 +2,9 @@
 import { Effect, type Scope } from "effect"
 import type { IncomingMessage, ServerResponse } from "node:http"
 import type { Readable } from "node:stream"
+import { type Copy, noRoom } from "../Copy.ts"
 import type { Decision, DecisionOf } from "../Decision.ts"
 import type { Kind } from "../Kinds.ts"
-import { later, tooBig } from "../Later.ts"
 import { drain, gather, record } from "../Reading.ts"
 import { type Call, sendBody, Trouble } from "../upstream/Call.ts"
 import { headOf, type RequestHead } from "../upstream/Head.ts"
@@ -38,15 +38,20 @@ const start = (exchange: Exchange, body: Readable | Buffer): Step<Call> =>
     return call
   })
 
-/** The same, and keeps what is sent. The copy is nothing when it would be too big. */
-const startRecorded = Effect.fnUntraced(function* (exchange: Exchange) {
+/** A copy that ends with the exchange, if nobody takes it. */
+const makeCopy = ({ workings }: Exchange): Effect.Effect<Copy, never, Scope.Scope> =>
+  Effect.acquireRelease(Effect.sync(workings.copy), (copy) => Effect.sync(() => copy.drop()))
+
+/** The same, and keeps what is sent, if there is room for it. */
+const startCopied = Effect.fnUntraced(function* (exchange: Exchange) {
   const { n, request, workings } = exchange
+  const copy = yield* makeCopy(exchange)
   const call = yield* open(exchange)
-  const recorded = record(request, workings.settings().copyBytes)
+  const recorded = record(request, copy)
   sendBody(call, request)
-  const copy = yield* recorded
-  if (copy === undefined) workings.log.skipped(n, tooBig)
-  return { call, copy }
+  const isWhole = yield* recorded
+  if (!isWhole) workings.log.skipped(n, noRoom)
+  return { call, copy: isWhole ? copy : undefined }
 })
 
 /** The answer to a call, as its head is there. */
@@ -69,37 +74,41 @@ const whileClientStays = <E, R>({ response }: Exchange, effect: Effect.Effect<vo
   Effect.raceFirst(effect, gone(response))
 
 const carry = (exchange: Exchange): Step<void> =>
-  Effect.flatMap(deliver(exchange, exchange.request), (answer) => send(answer, exchange.response))
+  Effect.flatMap(start(exchange, exchange.request), (call) => pass(exchange, call))
 
 const troubled = ({ connection, workings }: Exchange, { message }: Trouble): Effect.Effect<void> =>
   Effect.sync(() => workings.log.trouble(connection, message))
 
 /** The same for a delivery that no client hears of. */
-const deliverCopy = (exchange: Exchange, bytes: Readable | Buffer): Effect.Effect<void> =>
+const deliverUnheard = (exchange: Exchange, bytes: Readable | Buffer): Effect.Effect<void> =>
   Effect.catch(deliverInVain(exchange, bytes), (trouble) => troubled(exchange, trouble))
 
+const pass = (exchange: Exchange, call: Call): Step<void> =>
+  Effect.flatMap(answerOf(call), (answer) => send(answer, exchange.response))
+
 const repeat = Effect.fnUntraced(function* (exchange: Exchange, { answer }: DecisionOf<"repeat">) {
-  const { response, workings } = exchange
-  const { call, copy } = yield* startRecorded(exchange)
+  const { workings } = exchange
+  const { call, copy } = yield* startCopied(exchange)
   if (copy !== undefined && answer === "second") {
     const first = Effect.catch(Effect.flatMap(answerOf(call), drain), (trouble) => troubled(exchange, trouble))
-    const second = Effect.flatMap(deliver(exchange, copy), (message) => send(message, response))
+    const second = copy.use((bytes) => Effect.flatMap(start(exchange, bytes), (call) => pass(exchange, call)))
     return yield* Effect.all([first, second], { concurrency: 2, discard: true })
   }
-  if (copy !== undefined) workings.run(workings.outstanding.while(deliverCopy(exchange, copy)))
-  yield* Effect.flatMap(answerOf(call), (message) => send(message, response))
+  if (copy !== undefined) {
+    workings.run(workings.outstanding.while(copy.use((bytes) => deliverUnheard(exchange, bytes))))
+  }
+  yield* pass(exchange, call)
 })
 
 const lateRepeat = Effect.fnUntraced(function* (exchange: Exchange, { ms }: DecisionOf<"late-repeat">) {
-  const { n, response, workings } = exchange
-  const { call, copy } = yield* startRecorded(exchange)
+  const { workings } = exchange
+  const { call, copy } = yield* startCopied(exchange)
   if (copy !== undefined) {
+    const late = copy.use((bytes) => Effect.andThen(Effect.sleep(ms), deliverUnheard(exchange, bytes)))
     // When this exchange has ended, in whatever way.
-    yield* Effect.addFinalizer(() =>
-      Effect.sync(() => later(workings, n, copy, ms, (bytes) => deliverCopy(exchange, bytes)))
-    )
+    yield* Effect.addFinalizer(() => Effect.sync(() => void workings.run(workings.outstanding.while(late))))
   }
-  yield* Effect.flatMap(answerOf(call), (message) => send(message, response))
+  yield* pass(exchange, call)
 })
 
 const halfOpen = Effect.fnUntraced(function* (exchange: Exchange, { ms, side }: DecisionOf<"half-open">) {
@@ -110,13 +119,11 @@ const halfOpen = Effect.fnUntraced(function* (exchange: Exchange, { ms, side }: 
     return yield* whileClientStays(exchange, send(answer, response))
   }
   // What the client has sent arrives when the silence is over, whether the client is still there or not.
-  const [body] = yield* Effect.all([gather(request, workings.settings().copyBytes), silence], { concurrency: 2 })
+  const copy = yield* makeCopy(exchange)
+  const [body] = yield* Effect.all([gather(request, copy), silence], { concurrency: 2 })
   const call = yield* start(exchange, body)
   yield* sent(call)
-  yield* whileClientStays(
-    exchange,
-    Effect.flatMap(answerOf(call), (answer) => send(answer, response))
-  )
+  yield* whileClientStays(exchange, pass(exchange, call))
 })
 
 const sent = ({ request }: Call): Effect.Effect<void> =>
@@ -129,7 +136,7 @@ const sent = ({ request }: Call): Effect.Effect<void> =>
 const balancer = Effect.fnUntraced(function* (exchange: Exchange, { delivered, status }: DecisionOf<"balancer">) {
   const { request, response, workings } = exchange
   if (delivered) {
-    yield* Effect.raceFirst(deliverCopy(exchange, request), Effect.sleep(workings.settings().balancerMs))
+    yield* Effect.raceFirst(deliverUnheard(exchange, request), Effect.sleep(workings.settings().balancerMs))
   } else {
     yield* drain(request)
   }

@@ -1,8 +1,8 @@
 /** One direction of a tunnel: its messages, each passed on or hit. */
 import { Effect } from "effect"
-import type { Decision } from "../Decision.ts"
+import { type Copy, noRoom } from "../Copy.ts"
+import type { Decision, DecisionOf } from "../Decision.ts"
 import { writePart } from "../http/Cut.ts"
-import { later, tooBig } from "../Later.ts"
 import { nextChunk } from "../Reading.ts"
 import type { RequestHead } from "../upstream/Head.ts"
 import type { Workings } from "../Workings.ts"
@@ -27,9 +27,8 @@ export interface Tunnel {
 interface Message {
   readonly n: number
   readonly decision: Decision | undefined
-  /** What has passed of it, if it is to be repeated and is not too big. */
-  copy: Array<Buffer> | undefined
-  copied: number
+  /** What has passed of it, if it is to be repeated. */
+  readonly copy: Copy | undefined
 }
 
 /** Ends both connections of a tunnel, the client's by a reset. */
@@ -70,7 +69,7 @@ export class Flow {
     }
     if (socket.readableEnded) this.to.socket.end()
     else this.to.socket.destroy()
-  })
+  }).pipe(Effect.ensuring(Effect.sync(() => this.message?.copy?.drop())))
 
   private take(piece: Piece): Effect.Effect<void> {
     if (piece.isControl) return this.to.write(piece.bytes)
@@ -88,7 +87,7 @@ export class Flow {
     const what = `${opcode === 1 ? "text" : "binary"} of ${payload}${isLast ? "" : " and more"} bytes`
     const { decision, n } = workings.judge(this.target, connection, what)
     const isCopied = decision?.kind === "repeat" || decision?.kind === "late-repeat"
-    this.message = { n, decision, copy: isCopied ? [] : undefined, copied: 0 }
+    this.message = { n, decision, copy: isCopied ? workings.copy() : undefined }
     return Effect.andThen(this.wait(decision, silence), this.to.turns.take(1))
   }
 
@@ -114,7 +113,7 @@ export class Flow {
   private pass(piece: Piece): Effect.Effect<void> {
     const { message, tunnel } = this
     const decision = message?.decision
-    if (message?.copy !== undefined) this.keep(message, message.copy, piece.bytes)
+    message?.copy?.add(piece.bytes)
     switch (decision?.kind) {
       case "drop-request":
       case "drop-answer":
@@ -123,16 +122,6 @@ export class Flow {
         return Effect.andThen(writePart(this.to.socket, piece.bytes, decision.share), end(tunnel))
       default:
         return this.to.write(piece.bytes, piece.ends ? () => this.overtaking.passed(tunnel.connection) : undefined)
-    }
-  }
-
-  private keep(message: Message, copy: Array<Buffer>, bytes: Buffer): void {
-    message.copied += bytes.length
-    if (message.copied <= this.tunnel.workings.settings().copyBytes) {
-      copy.push(bytes)
-    } else {
-      message.copy = undefined
-      this.tunnel.workings.log.skipped(message.n, tooBig)
     }
   }
 
@@ -151,31 +140,37 @@ export class Flow {
       case "drop-answer":
         return decision.silent ? Effect.void : end(this.tunnel)
       case "half-open":
-        return Effect.sync(() => {
-          if (decision.side === "answer") workings.run(workings.outstanding.while(silence.of(decision.ms)))
-        })
-      case "repeat": {
-        if (copy === undefined) return Effect.void
-        const bytes = Buffer.concat(copy)
-        if (!this.goesApart(decision.apart)) return this.to.write(bytes)
-        return Effect.sync(() => {
-          workings.run(workings.outstanding.while(this.apart(bytes, decision.answer === "second")))
-        })
-      }
+        return decision.side === "answer" ? this.meanwhile(silence.of(decision.ms)) : Effect.void
+      case "repeat":
       case "late-repeat":
-        return Effect.sync(() => {
-          if (copy === undefined) return
-          later(workings, n, Buffer.concat(copy), decision.ms, (bytes) =>
-            this.goesApart(decision.apart) ? this.apart(bytes, false) : this.putLate(n, bytes)
-          )
-        })
+        if (copy?.isWhole === true) return this.again(n, copy, decision)
+        return Effect.sync(() => workings.log.skipped(n, noRoom))
       default:
         return Effect.void
     }
   }
 
-  private goesApart(apart: boolean): boolean {
-    return apart && this.target === "to-server"
+  private again(n: number, copy: Copy, decision: DecisionOf<"repeat" | "late-repeat">): Effect.Effect<void> {
+    const isApart = decision.apart && this.target === "to-server"
+    if (decision.kind === "late-repeat") {
+      const put = (bytes: Buffer) => (isApart ? this.apart(bytes, false) : this.putLate(n, bytes))
+      return this.meanwhile(
+        copy.use((bytes) =>
+          Effect.andThen(
+            Effect.sleep(decision.ms),
+            Effect.suspend(() => put(bytes))
+          )
+        )
+      )
+    }
+    if (!isApart) return copy.use((bytes) => this.to.write(bytes))
+    return this.meanwhile(copy.use((bytes) => this.apart(bytes, decision.answer === "second")))
+  }
+
+  /** Does something beside what comes next. */
+  private meanwhile(effect: Effect.Effect<unknown>): Effect.Effect<void> {
+    const { outstanding, run } = this.tunnel.workings
+    return Effect.sync(() => void run(outstanding.while(effect)))
   }
 
   private putLate(n: number, bytes: Buffer): Effect.Effect<void> {
