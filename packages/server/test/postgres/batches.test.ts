@@ -1,5 +1,5 @@
 /** Calls that come together share a transaction, and still each is answered as if they had come one after the other. */
-import type { JobStore } from "@jobwire/protocol"
+import { EnqueueRequest, type JobStore } from "@jobwire/protocol"
 import { Effect, type Exit } from "effect"
 import { TestClock } from "effect/testing"
 import * as fc from "fast-check"
@@ -27,7 +27,7 @@ const lockDurationMs = 10
 // An id that a store draws is another in each of them, so each request has one.
 const request = fc
   .record({ request: Commands.request, id, queue, name })
-  .map(({ request, ...fields }) => ({ ...request, ...fields }))
+  .map(({ id, name, queue, request }) => EnqueueRequest.make({ ...request, id, name, queue }))
 
 /** Calls that are one unit of work each. */
 const unit: fc.Arbitrary<Commands.Command> = fc.oneof(

@@ -41,6 +41,8 @@ export interface JobChanges {
   readonly toDone: ReadonlyArray<ToDone>
   readonly fromDone: ReadonlyArray<number>
   readonly entries: ReadonlyArray<Entry>
+  /** Jobs that lose a token which another job of their queue gets. */
+  readonly freed: ReadonlyArray<number>
   /** Every lane that a job of these changes is or was in. */
   readonly counts: ReadonlyArray<CountChange>
 }
@@ -62,11 +64,15 @@ class Sorter {
   readonly #toDone: Array<ToDone> = []
   readonly #fromDone: Array<number> = []
   readonly #entries: Array<Entry> = []
+  /** Jobs that lose a token, and tokens that a job gets, by token and queue. */
+  readonly #lost = new Map<string, number>()
+  readonly #got = new Set<string>()
   readonly #counts = new Map<string, CountChange>()
 
   add({ current, entries, stored, storedEnd }: JobCell): void {
     if (stored !== undefined) this.#count(stored, -1)
     if (current !== undefined) this.#count(current, 1)
+    this.#hold(stored, current)
     // An id that was given again is another job.
     const before = stored?.seq === current?.seq ? stored : undefined
     if (stored !== undefined && before === undefined) this.#deleted.push(stored.seq)
@@ -93,6 +99,7 @@ class Sorter {
       toDone: this.#toDone,
       fromDone: this.#fromDone,
       entries: this.#entries,
+      freed: Array.from(this.#lost).flatMap(([hold, seq]) => (this.#got.has(hold) ? [seq] : [])),
       counts: Array.from(this.#counts.values())
     }
   }
@@ -112,6 +119,14 @@ class Sorter {
     }
   }
 
+  #hold(stored: JobRow | undefined, current: JobRow | undefined): void {
+    const before = stored === undefined ? undefined : holdOf(stored)
+    const after = current === undefined ? undefined : holdOf(current)
+    if (stored?.seq === current?.seq && before === after) return
+    if (stored !== undefined && before !== undefined) this.#lost.set(before, stored.seq)
+    if (after !== undefined) this.#got.add(after)
+  }
+
   #count({ name, priority, queue, state }: JobRow, by: 1 | -1): void {
     const text = JSON.stringify([queue, name, priority])
     const change = this.#counts.get(text) ?? { lane: { queue, name, priority }, counts: noCounts() }
@@ -119,3 +134,6 @@ class Sorter {
     this.#counts.set(text, change)
   }
 }
+
+const holdOf = ({ queue, token }: JobRow): string | undefined =>
+  token === undefined ? undefined : JSON.stringify([token, queue])

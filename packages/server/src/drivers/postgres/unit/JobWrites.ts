@@ -60,8 +60,17 @@ const deleteFrom =
   (first: number): string =>
     `delete from ${table} t using ${Columns.rows(seqFields, "r", first)} where t.store = $1 and t.seq = r.seq::int8`
 
+// A token holds one job of a queue at any moment, also within a statement.
+const free = (first: number): string =>
+  `update live t set token = null from ${Columns.rows(seqFields, "r", first)} where t.store = $1 and t.seq = r.seq::int8`
+
 /** What goes, and may come again under its key. */
-export const clears = ({ deleted, fromDone }: JobChanges): ReadonlyArray<Write> => [
+export const clears = ({ deleted, freed, fromDone }: JobChanges): ReadonlyArray<Write> => [
+  ...writing(
+    free,
+    seqFields,
+    freed.filter((seq) => !deleted.includes(seq))
+  ),
   ...["job", "live", "attempt"].flatMap((table) => writing(deleteFrom(table), seqFields, deleted)),
   ...writing(deleteFrom("done"), seqFields, [...deleted, ...fromDone])
 ]

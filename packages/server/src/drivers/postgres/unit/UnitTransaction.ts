@@ -63,11 +63,14 @@ const write = (session: Session, store: number, writes: ReadonlyArray<Write>): R
   return [session.run(`with ${parts.join(",")} select`, parameters)]
 }
 
-const makeLanes = Effect.fnUntraced(function* (session: Session, store: UnitStore, { lanes }: Changes) {
+/** Writes what units have changed; answers the lanes that it has made for that. */
+const writeAll = Effect.fnUntraced(function* (session: Session, store: UnitStore, changes: Changes) {
   const known = new LaneNumbers.LaneNumbers(store.lanes)
-  const made = lanes.length === 0 ? [] : yield* LaneNumbers.make(session, store.number, lanes)
+  const made = changes.lanes.length === 0 ? [] : yield* LaneNumbers.make(session, store.number, changes.lanes)
   for (const [lane, number] of made) known.learn(lane, number)
-  return { known, made }
+  const writes = [changes.clears, changes.writes(known)]
+  yield* together(writes.flatMap((some) => write(session, store.number, some)))
+  return made
 })
 
 /** Runs the units until all are kept, in a transaction that has begun with `first`. */
@@ -106,19 +109,13 @@ export const runTransaction = Effect.fnUntraced(function* (
       tables.begun(String(row?.[1]))
     })
   ]
-  const prepared = Effect.gen(function* () {
-    yield* runUnits(session, store, tables, turns, begin)
-    const changes = tables.changes()
-    return { changes, ...(yield* makeLanes(session, store, changes)) }
-  })
-  const { changes, known, made } = yield* Effect.tapCause(prepared, () => rollback(session))
+  const made = yield* runUnits(session, store, tables, turns, begin).pipe(
+    Effect.andThen(Effect.suspend(() => writeAll(session, store, tables.changes()))),
+    Effect.tapCause(() => rollback(session))
+  )
   const committed: CommittedUnits = { transaction, exits: turns.exits }
-  const writes = [
-    ...write(session, store.number, changes.clears),
-    ...write(session, store.number, changes.writes(known)),
-    session.run("commit")
-  ]
-  yield* together(writes).pipe(
+  // Not before all is written: a statement that was never sent would not hold it up.
+  yield* session.run("commit").pipe(
     Effect.tapCause(() => rollback(session)),
     Effect.mapError((error) => (isConnectionLost(error) ? new LostCommit({ error, committed }) : error))
   )
