@@ -38,7 +38,7 @@ describe("the 34 operations: effect-mq's 32, and two that do many at once", () =
       /^packages\/(server\/src\/(http\/|JobStoreServer)|client\/src\/(?!effect-mq)).*\.ts$/.test(path)
     )
     expect(transports.length).toBeGreaterThan(5)
-    const special = new Set(["awaitWake", "claim", "claimMany", "enqueueMany"])
+    const special = new Set(["ack", "ackMany", "awaitWake", "claim", "claimMany", "enqueueMany"])
     const byHand = transports.flatMap((path) =>
       names
         .filter((name) => !special.has(name))
