@@ -73,7 +73,7 @@ const effectMq: ReadonlyArray<Contender> = [
   }
 ]
 
-const boss = { workers: 4, batch: 250 }
+const boss = { workers: 4, batch: 1000 }
 
 const pgBoss = (notify: boolean): Contender => ({
   name: notify ? "pg-boss-notify" : "pg-boss",
