@@ -62,7 +62,9 @@ export const addRun = (results: Results, name: string, run: Run): Results => ({
 /** One more value. The values of an earlier run make room for it. */
 export const addValue = (results: Results, run: string, contender: string, figure: string, value: number): Results => {
   const earlier = results.cells[contender]?.[figure]
-  const values = earlier?.run === run ? [...earlier.values, value] : [value]
+  // More digits than this say nothing.
+  const rounded = Number(value.toPrecision(5))
+  const values = earlier?.run === run ? [...earlier.values, rounded] : [rounded]
   return { ...results, cells: put(results.cells, contender, figure, { values, run }) }
 }
 

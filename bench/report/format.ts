@@ -18,10 +18,10 @@ export const isTime = (figure: string): boolean => figure.startsWith("wake@")
 export const figureText = (figure: string, values: ReadonlyArray<number>): string =>
   (isTime(figure) ? milliseconds : rate)(median(values))
 
-/** A table in Markdown; nothing when it has no rows. The first column is text, the others are numbers. */
+/** A table in Markdown; nothing when it has no rows. The first column is text, the others are numbers unless their head says `what`. */
 export const table = (head: ReadonlyArray<string>, rows: ReadonlyArray<ReadonlyArray<string>>): string => {
   if (rows.length === 0) return ""
-  return [head, head.map((_, index) => (index === 0 ? "---" : "---:")), ...rows]
+  return [head, head.map((title, index) => (index === 0 || title === "what" ? "---" : "---:")), ...rows]
     .map((cells) => `| ${cells.join(" | ")} |`)
     .join("\n")
 }

@@ -5,7 +5,7 @@ import { settings as postgresSettings } from "../services/postgres.ts"
 import { compare, comparisons } from "./comparisons.ts"
 import { type Curve, curvesOf, shareAt, sizesOf } from "./curves.ts"
 import { figureText, isTime, milliseconds, rate, ratio, table } from "./format.ts"
-import { plotsOf } from "./plots.ts"
+import { callersPlot, growthPlots, type Plot } from "./plots.ts"
 import type { Results } from "./Results.ts"
 
 const columns = [
@@ -108,10 +108,8 @@ const longSection = (results: Results, { about, name, title }: LongWorkload): st
   return [`### ${title}`, about, table(head, rows)].join("\n\n")
 }
 
-const plotsSection = (results: Results): string =>
-  plotsOf(results)
-    .map(({ name, title }) => `![${title}](plots/${name}.svg)`)
-    .join("\n\n")
+const pictures = (plots: ReadonlyArray<Plot>): ReadonlyArray<string> =>
+  plots.map(({ name, title }) => `![${title}](plots/${name}.svg)`)
 
 const troublesSection = ({ troubles }: Results): string => {
   const rows = Object.entries(troubles).flatMap(([name, of]) =>
@@ -124,7 +122,10 @@ const troublesSection = ({ troubles }: Results): string => {
 const runsSection = ({ runs }: Results): string =>
   Object.entries(runs)
     .map(([name, { machine, rounds, services }]) =>
-      [`- ${name}: ${machine}; ${rounds} rounds`, ...services.map((service) => `  - ${service}`)].join("\n")
+      [
+        `- ${name}: ${machine}; ${rounds} ${rounds === 1 ? "round" : "rounds"}`,
+        ...services.map((service) => `  - ${service}`)
+      ].join("\n")
     )
     .join("\n")
 
@@ -139,7 +140,7 @@ const settingsSection = ({ cells, troubles }: Results): string => {
 }
 
 const growthSection = (results: Results): string =>
-  [...longWorkloads.map((workload) => longSection(results, workload)), plotsSection(results)]
+  [...longWorkloads.map((workload) => longSection(results, workload)), ...pictures(growthPlots(results))]
     .filter((part) => part !== "")
     .join("\n\n")
 
@@ -159,7 +160,7 @@ export const renderMarkdown = (results: Results): string => {
       "Above 1 is more of ours than of the other's: for rates that is better, for times worse.",
       ratiosTable(results)
     ),
-    ...section("Rates", ratesTable(results)),
+    ...section("Rates", ...pictures(callersPlot(results)), ratesTable(results)),
     ...section("Limits", limitsTable(results)),
     ...section("Growth", growthSection(results)),
     ...section("Settings", settingsSection(results)),

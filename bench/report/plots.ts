@@ -29,7 +29,8 @@ const growthPlot = (results: Results, { title, workload, xLabel }: (typeof growt
   return [plot(workload, { title, xLabel, yLabel: share, ticks, series })]
 }
 
-const callersPlot = (results: Results): ReadonlyArray<Plot> => {
+/** How rates change with how many call. */
+export const callersPlot = (results: Results): ReadonlyArray<Plot> => {
   const curves = curvesOf(results, "enqueue")
   if (curves.length === 0) return []
   const sizes = sizesOf(curves)
@@ -41,8 +42,8 @@ const callersPlot = (results: Results): ReadonlyArray<Plot> => {
   return [plot("enqueue", { ...chart, ticks: sizes.map(String), series })]
 }
 
+/** Of the long workloads: how rates change with what is there. */
+export const growthPlots = (results: Results): ReadonlyArray<Plot> => growth.flatMap((one) => growthPlot(results, one))
+
 /** All for which there are figures. */
-export const plotsOf = (results: Results): ReadonlyArray<Plot> => [
-  ...growth.flatMap((one) => growthPlot(results, one)),
-  ...callersPlot(results)
-]
+export const plotsOf = (results: Results): ReadonlyArray<Plot> => [...callersPlot(results), ...growthPlots(results)]
