@@ -2,7 +2,7 @@
  * A PostgreSQL of the bench's own: a fresh cluster in a temporary folder, with Debian's programs where they are installed (they bring
  * pgbench), else with those that npm brings for the tests.
  */
-import { readdirSync } from "node:fs"
+import { existsSync, readdirSync } from "node:fs"
 import { join } from "node:path"
 import { type Binaries, find, whoRuns } from "../../test/support/postgres/Binaries.ts"
 import { make } from "../../test/support/postgres/Cluster.ts"
@@ -23,13 +23,11 @@ export const settings = {
 
 const debian = "/usr/lib/postgresql"
 
+/** The newest server that Debian installed: its clients alone bring such a folder too. */
 const debianFolder = (): string | undefined => {
-  try {
-    const [newest] = readdirSync(debian).toSorted((a, b) => Number(b) - Number(a))
-    return newest === undefined ? undefined : join(debian, newest, "bin")
-  } catch {
-    return undefined
-  }
+  if (!existsSync(debian)) return undefined
+  const newest = readdirSync(debian).toSorted((a, b) => Number(b) - Number(a))
+  return newest.map((version) => join(debian, version, "bin")).find((folder) => existsSync(join(folder, "initdb")))
 }
 
 const binaries = (): Binaries => {
