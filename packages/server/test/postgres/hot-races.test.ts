@@ -1,11 +1,8 @@
 /** Several servers on one store, by the machine's clock: who wins is open, but somebody must, and nobody twice. */
-import { assert, describe, it } from "@effect/vitest"
-import { type ClaimedJob, EnqueueRequest, JobStore } from "@jobwire/protocol"
-import { Context, Effect, Layer, Ref, type Scope } from "effect"
-import { randomUUID } from "node:crypto"
-import { postgresStore } from "../../../../test/support/fresh-postgres.ts"
-import { numberOf, query } from "./support/database.ts"
-import { brokenRules } from "./support/invariants.ts"
+import { assert, describe } from "@effect/vitest"
+import { type ClaimedJob, EnqueueRequest } from "@jobwire/protocol"
+import { Effect, Ref } from "effect"
+import { many, race, shuffled } from "./support/races.ts"
 
 const queue = "queue"
 const names = ["a", "b", "c"]
@@ -13,59 +10,6 @@ const lockDurationMs = 60_000
 
 const request = (fields: Partial<EnqueueRequest> = {}): EnqueueRequest =>
   EnqueueRequest.make({ name: "a", queue, payload: { n: 1 }, ...fields })
-
-/** Several servers on one new store. */
-interface Fleet {
-  readonly name: string
-  readonly servers: ReadonlyArray<JobStore.JobStore["Service"]>
-  /** One after the other. */
-  readonly server: (index: number) => JobStore.JobStore["Service"]
-}
-
-const makeFleet = (size: number): Effect.Effect<Fleet, unknown, Scope.Scope> =>
-  Effect.gen(function* () {
-    const name = randomUUID()
-    const contexts = yield* Effect.forEach(
-      Array.from({ length: size }),
-      () => Layer.build(Layer.fresh(postgresStore(name, { hotConnections: 4, calmConnections: 1 }))),
-      { concurrency: "unbounded" }
-    )
-    const servers = contexts.map((context) => Context.get(context, JobStore.JobStore))
-    // The index is brought into the list.
-    return { name, servers, server: (index) => servers[index % size] as JobStore.JobStore["Service"] }
-  })
-
-const deadlocks = Effect.map(
-  query("select deadlocks::float8 from pg_stat_database where datname = current_database()"),
-  (rows) => Number(rows[0]?.[0])
-)
-
-/** Runs a race, and looks whether all rules hold when the servers have gone, and whether anybody had to be freed from a deadlock. */
-const race = (title: string, run: (fleet: Fleet) => Effect.Effect<void, unknown, Scope.Scope>) =>
-  it.live(
-    title,
-    () =>
-      Effect.gen(function* () {
-        const before = yield* deadlocks
-        const name = yield* Effect.scoped(Effect.flatMap(makeFleet(3), (fleet) => Effect.as(run(fleet), fleet.name)))
-        assert.deepStrictEqual(yield* brokenRules(yield* numberOf(name)), [])
-        assert.strictEqual(yield* deadlocks, before)
-      }),
-    120_000
-  )
-
-const many = <A, E>(count: number, work: (index: number) => Effect.Effect<A, E>): Effect.Effect<ReadonlyArray<A>, E> =>
-  Effect.forEach(
-    Array.from({ length: count }, (_, index) => index),
-    work,
-    { concurrency: "unbounded" }
-  )
-
-const shuffled = <A>(items: ReadonlyArray<A>): ReadonlyArray<A> =>
-  items
-    .map((item) => ({ item, order: Math.random() }))
-    .toSorted((one, other) => one.order - other.order)
-    .map(({ item }) => item)
 
 const complete = { _tag: "Complete", exit: "done" } as const
 

@@ -1,5 +1,5 @@
 /** What must hold in the database whatever happened, looked at by SQL that the driver does not use. */
-import { Effect } from "effect"
+import { Effect, type Redacted } from "effect"
 import type { SqlError } from "effect/sql/SqlError"
 import { query } from "./database.ts"
 
@@ -84,5 +84,5 @@ const rules: ReadonlyArray<readonly [rule: string, sql: string]> = [
 const all = rules.map(([rule, sql]) => `select '${rule}' where exists (${sql})`).join("\n union all ")
 
 /** The rules that are broken in a store, by name; none when all is well. */
-export const brokenRules = (store: number): Effect.Effect<ReadonlyArray<string>, SqlError> =>
-  Effect.map(query(all, [store]), (rows) => rows.map(([rule]) => String(rule)))
+export const brokenRules = (store: number, url?: Redacted.Redacted): Effect.Effect<ReadonlyArray<string>, SqlError> =>
+  Effect.map(query(all, [store], url), (rows) => rows.map(([rule]) => String(rule)))
