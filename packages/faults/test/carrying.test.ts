@@ -242,16 +242,22 @@ describe("a server that fails", () => {
     })
   )
 
-  it.live("by what is no HTTP ends the client's connection", () =>
-    Effect.gen(function* () {
-      const noise = createTcpServer((socket) => void socket.on("error", () => undefined).end(randomBytes(500)))
-      yield* Effect.callback<void>((resume) => void noise.listen(0, "127.0.0.1", () => resume(Effect.void)))
-      yield* Effect.addFinalizer(() => Effect.sync(() => void noise.close()))
-      const address = noise.address()
-      const port = typeof address === "object" && address !== null ? address.port : 0
-      const proxy = yield* calm(`http://127.0.0.1:${port}`)
-      assert.deepStrictEqual(yield* send(proxy.url, { body: "x" }), { _tag: "Failed", code: "ECONNRESET" })
-    })
+  it.each([
+    { what: "no HTTP", answer: () => randomBytes(500) },
+    { what: "a status that is none", answer: () => Buffer.from("HTTP/1.1 099 no\r\ncontent-length: 0\r\n\r\n") }
+  ])("by an answer that is $what ends the client's connection", ({ answer }) =>
+    Effect.runPromise(
+      Effect.gen(function* () {
+        const noise = createTcpServer((socket) => void socket.on("error", () => undefined).end(answer()))
+        yield* Effect.callback<void>((resume) => void noise.listen(0, "127.0.0.1", () => resume(Effect.void)))
+        yield* Effect.addFinalizer(() => Effect.sync(() => void noise.close()))
+        const address = noise.address()
+        const port = typeof address === "object" && address !== null ? address.port : 0
+        const proxy = yield* calm(`http://127.0.0.1:${port}`)
+        assert.deepStrictEqual(yield* send(proxy.url, { body: "x" }), { _tag: "Failed", code: "ECONNRESET" })
+        assert.strictEqual((yield* proxy.counts).troubles, 1)
+      }).pipe(Effect.scoped)
+    )
   )
 })
 

@@ -1,6 +1,6 @@
 /** WebSockets that are asked for: opened as if there were no proxy, refused, or hit. */
 import { assert, describe, it } from "@effect/vitest"
-import { Effect, Fiber } from "effect"
+import { Deferred, Effect, Fiber } from "effect"
 import { createServer } from "node:http"
 import { Faults } from "../src/index.ts"
 import { connect, open } from "./support/clients.ts"
@@ -77,6 +77,24 @@ describe("a WebSocket that is not hit", () => {
           assert.deepStrictEqual(yield* peer.seen, { _tag: "Message", text: String(index % 2) })
         }
       }
+    })
+  )
+
+  it.live("is missed by a server that has not answered yet", () =>
+    Effect.gen(function* () {
+      const closed = yield* Deferred.make<void>()
+      const asked = yield* Deferred.make<void>()
+      const slow = createServer().on("upgrade", (_request, socket) => {
+        Deferred.doneUnsafe(asked, Effect.void)
+        socket.on("error", () => undefined).once("close", () => Deferred.doneUnsafe(closed, Effect.void))
+        socket.on("end", () => socket.end()).resume()
+      })
+      const server = yield* Servers.listen(slow)
+      const proxy = yield* Faults.start({ upstreams: server.url, rate: 0 })
+      const peer = yield* connect(proxy.url)
+      yield* Deferred.await(asked)
+      peer.socket.terminate()
+      yield* Deferred.await(closed)
     })
   )
 

@@ -2,6 +2,8 @@
 import { Effect } from "effect"
 import type { IncomingMessage, ServerResponse } from "node:http"
 import { pipeline } from "node:stream"
+import { textOf } from "../FaultsError.ts"
+import { Trouble } from "../upstream/Call.ts"
 import { answerHeaders } from "../upstream/Head.ts"
 
 /** Ends the client's connection by a reset. */
@@ -18,20 +20,32 @@ export const gone = (response: ServerResponse): Effect.Effect<void> =>
     return Effect.sync(() => void response.off("close", look))
   })
 
-/** Passes an answer on. When the server breaks off in the middle of it, so does this. */
-export const send = (answer: IncomingMessage, response: ServerResponse): Effect.Effect<void> =>
+const writeHead = (answer: IncomingMessage, response: ServerResponse): Effect.Effect<void, Trouble> =>
+  Effect.try({
+    try: () => {
+      response.sendDate = false
+      response.writeHead(answer.statusCode ?? 0, answer.statusMessage, answerHeaders(answer))
+      // Of a stream, the head must not wait for the first bytes of the body.
+      if (answer.headers["content-length"] === undefined) response.flushHeaders()
+    },
+    // Node reads some heads that it does not write.
+    catch: (thrown) => new Trouble({ message: `the answer cannot be passed on: ${textOf(thrown)}` })
+  })
+
+const sendBody = (answer: IncomingMessage, response: ServerResponse): Effect.Effect<void> =>
   Effect.callback((resume) => {
-    if (response.destroyed) return resume(Effect.void)
-    response.sendDate = false
-    response.writeHead(answer.statusCode ?? 502, answer.statusMessage, answerHeaders(answer))
-    // Of a stream, the head must not wait for the first bytes of the body.
-    if (answer.headers["content-length"] === undefined) response.flushHeaders()
     pipeline(answer, response, () => resume(Effect.void))
     return Effect.sync(() => {
       answer.destroy()
       response.destroy()
     })
   })
+
+/** Passes an answer on. When the server breaks off in the middle of it, so does this. */
+export const send = (answer: IncomingMessage, response: ServerResponse): Effect.Effect<void, Trouble> =>
+  Effect.suspend(() =>
+    response.destroyed ? Effect.void : Effect.andThen(writeHead(answer, response), sendBody(answer, response))
+  )
 
 const titles = { 502: "Bad Gateway", 503: "Service Temporarily Unavailable", 504: "Gateway Time-out" } as const
 

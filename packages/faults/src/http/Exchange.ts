@@ -42,7 +42,7 @@ const start = (exchange: Exchange, body: Readable | Buffer): Step<Call> =>
 const makeCopy = ({ workings }: Exchange): Effect.Effect<Copy, never, Scope.Scope> =>
   Effect.acquireRelease(Effect.sync(workings.copy), (copy) => Effect.sync(() => copy.drop()))
 
-/** The same, and keeps what is sent, if there is room for it. */
+/** Has the request on its way, and keeps what is sent, if there is room for it. */
 const startCopied = Effect.fnUntraced(function* (exchange: Exchange) {
   const { n, request, workings } = exchange
   const copy = yield* makeCopy(exchange)
@@ -79,7 +79,7 @@ const carry = (exchange: Exchange): Step<void> =>
 const troubled = ({ connection, workings }: Exchange, { message }: Trouble): Effect.Effect<void> =>
   Effect.sync(() => workings.log.trouble(connection, message))
 
-/** The same for a delivery that no client hears of. */
+/** Delivers it where no client hears of it, nor of what went wrong. */
 const deliverUnheard = (exchange: Exchange, bytes: Readable | Buffer): Effect.Effect<void> =>
   Effect.catch(deliverInVain(exchange, bytes), (trouble) => troubled(exchange, trouble))
 
@@ -200,6 +200,8 @@ export const exchange = (
       if (request.destroyed && !request.complete) return Effect.void
       reset(request)
       return troubled(made, trouble)
-    })
+    }),
+    // Nobody waits for an answer that will not come, whatever has ended this.
+    Effect.onError(() => Effect.sync(() => reset(request)))
   )
 }

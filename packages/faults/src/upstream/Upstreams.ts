@@ -20,16 +20,17 @@ export interface Upstreams {
   readonly connect: Effect.Effect<Socket, Trouble, Scope.Scope>
 }
 
-const connectTo = (upstream: Upstream): Effect.Effect<Socket, Trouble, Scope.Scope> =>
-  Effect.acquireRelease(
-    Effect.callback<Socket, Trouble>((resume) => {
-      const socket = connect({ host: upstream.host, port: upstream.port, noDelay: true })
-      socket.on("error", (error) => resume(Effect.fail(new Trouble({ message: `${upstream.name}: ${error.message}` }))))
-      socket.once("connect", () => resume(Effect.succeed(socket)))
-      return Effect.sync(() => void socket.destroy())
-    }),
+const connectTo = Effect.fnUntraced(function* ({ host, name, port }: Upstream) {
+  const socket = yield* Effect.acquireRelease(
+    Effect.sync(() => connect({ host, port, noDelay: true }).on("error", () => undefined)),
     (socket) => Effect.sync(() => void socket.destroy())
   )
+  yield* Effect.callback<void, Trouble>((resume) => {
+    socket.once("connect", () => resume(Effect.void))
+    socket.once("error", (error) => resume(Effect.fail(new Trouble({ message: `${name}: ${error.message}` }))))
+  })
+  return socket
+})
 
 /** The servers of the settings as they are at each moment, until the scope closes. */
 export const make = Effect.fnUntraced(function* (settings: () => Settings) {

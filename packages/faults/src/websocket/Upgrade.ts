@@ -56,8 +56,22 @@ const relay = (upgrade: Upgrade, answer: Answer): Effect.Effect<void> => {
 const lose = ({ socket }: Upgrade, silent: boolean): Effect.Effect<void> =>
   silent ? drain(socket) : Effect.sync(() => void socket.resetAndDestroy())
 
+// Before the answer a client has nothing to say, so that its end shows at once.
+const gone = ({ socket }: Upgrade): Effect.Effect<void> =>
+  Effect.callback((resume) => {
+    const done = () => resume(Effect.void)
+    if (socket.destroyed || socket.readableEnded) return done()
+    socket.once("end", done).once("close", done)
+    return Effect.sync(() => void socket.off("end", done).off("close", done))
+  })
+
+const whileClientStays = (upgrade: Upgrade, answer: Step<Answer>): Step<Answer | undefined> =>
+  Effect.raceFirst(answer, Effect.as(gone(upgrade), undefined))
+
 const act = (upgrade: Upgrade, decision: Decision | undefined): Step<void> => {
-  const open = Effect.flatMap(ask(upgrade), (answer) => relay(upgrade, answer))
+  const open = Effect.flatMap(whileClientStays(upgrade, ask(upgrade)), (answer) =>
+    answer === undefined ? Effect.void : relay(upgrade, answer)
+  )
   const { outstanding, settings } = upgrade.workings
   switch (decision?.kind) {
     case "drop-request":
