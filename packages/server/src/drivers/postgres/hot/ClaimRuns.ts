@@ -3,6 +3,7 @@ import { Effect } from "effect"
 import type { SqlError } from "effect/sql/SqlError"
 import type { JobRow } from "../../../core/JobRow.ts"
 import type { Session } from "../Connections.ts"
+import type { LaneKey } from "../LaneNumbers.ts"
 import * as ClaimStatement from "./ClaimStatement.ts"
 import type { Taken } from "./ClaimStatement.ts"
 import type { Claim, Group } from "./Groups.ts"
@@ -29,6 +30,13 @@ export interface Claimed {
   readonly job: JobRow
 }
 
+/** What a call got. */
+export interface CallAnswer {
+  readonly claimed: ReadonlyArray<Claimed>
+  /** There was more, which did not fit into one answer. */
+  readonly wasCut: boolean
+}
+
 /** Calls that are one group, with the positions of their claims. */
 export interface CallGroup {
   readonly key: string
@@ -52,7 +60,7 @@ export const toGroup = ({ calls, lines }: CallGroup, lanes: Group["lanes"]): Gro
   queue: lines[0]?.queue ?? "",
   names: lines.map(({ name }) => name),
   lanes,
-  claims: calls.flatMap(({ now, tokens, until }, call) => tokens.map((token): Claim => ({ token, now, until, call })))
+  claims: calls.flatMap(({ now, tokens, until }) => tokens.map((token): Claim => ({ token, now, until })))
 })
 
 // A line in which jobs have come back takes the statement for any lanes for so long.
@@ -79,15 +87,16 @@ export class ClaimRuns {
     this.#lanes.forget(lines)
   }
 
-  /** Claims for all of them; answers by position what each got. */
-  run(session: Session, calls: ReadonlyArray<Call>): Effect.Effect<ReadonlyArray<ReadonlyArray<Claimed>>, SqlError> {
+  /** Claims for all of them; answers by position. */
+  run(session: Session, calls: ReadonlyArray<Call>): Effect.Effect<ReadonlyArray<CallAnswer>, SqlError> {
     const groups = groupCalls(calls)
     const lines = groups.flatMap((group) => group.lines)
     return Effect.flatMap(this.#lanes.learn(session, lines), () => {
       const found = groups.map((group): Found => ({ group, lanes: this.#lanes.find(group.lines) }))
       const some = found.filter(({ lanes }) => lanes.length > 0)
-      const claimed = some.length === 0 ? Effect.succeed([]) : this.#claim(session, some)
-      return Effect.map(claimed, (taken) => answers(calls, some, taken))
+      return some.length === 0
+        ? Effect.succeed(answers(calls, [], []))
+        : Effect.map(this.#claim(session, some), (taken) => answers(calls, some, taken))
     })
   }
 
@@ -96,15 +105,17 @@ export class ClaimRuns {
     const groups = found.map(({ group, lanes }) =>
       toGroup(
         group,
-        lanes.map(({ lane, priority }) => ({ lane, priority, start: this.#watermarks.start(lane, now) }))
+        lanes.map(({ key, lane }) => ({ lane, priority: key.priority, start: this.#watermarks.start(lane, now) }))
       )
     )
     const isStraight = found.every(({ group, lanes }) => lanes.length === 1 && !this.#isMerged(group.key, now))
     const hasMany = found.some(({ group }) => group.calls.some(({ tokens }) => tokens.length > 1))
     const sql = ClaimStatement.sqlFor({ isStraight, hasMany })
     const bytes = Math.min(...found.flatMap(({ group }) => group.calls.map((call) => call.bytes)))
+    const keys = new Map(found.flatMap(({ lanes }) => lanes.map(({ key, lane }) => [lane, key])))
     return session.run(sql, ClaimStatement.parameters(groups, bytes)).pipe(
-      Effect.map((rows) => rows.map(ClaimStatement.decode)),
+      // The statement takes from these lanes alone.
+      Effect.map((rows) => rows.map((row) => ClaimStatement.decode(row, (lane) => keys.get(lane) as LaneKey))),
       Effect.tap((taken) => Effect.sync(() => this.#sawHeads(taken, now))),
       // What it had locked may be waiting still, before the heads that others have found since.
       Effect.tapError(() => Effect.sync(() => this.#forgetHeads(found.flatMap(({ lanes }) => lanes))))
@@ -119,8 +130,8 @@ export class ClaimRuns {
 
   #sawHeads(taken: ReadonlyArray<Taken>, now: number): void {
     const heads = new Map<number, number>()
-    for (const { job, lane } of taken) {
-      if (lane !== undefined) heads.set(lane, Math.min(heads.get(lane) ?? Infinity, job.place))
+    for (const { job, lane, wasFresh } of taken) {
+      if (wasFresh) heads.set(lane, Math.min(heads.get(lane) ?? Infinity, job.place))
     }
     for (const [lane, place] of heads) this.#watermarks.found(lane, place, now)
   }
@@ -134,15 +145,21 @@ const answers = (
   calls: ReadonlyArray<Call>,
   found: ReadonlyArray<Found>,
   taken: ReadonlyArray<Taken>
-): ReadonlyArray<ReadonlyArray<Claimed>> => {
+): ReadonlyArray<CallAnswer> => {
   const claims = found.flatMap(({ group }) =>
-    group.calls.flatMap((call) => call.tokens.map((_, token) => ({ call, token })))
+    group.calls.flatMap((call) => call.tokens.map((_, token) => ({ group, call, token })))
   )
   const claimed = new Map(calls.map((call): [Call, Array<Claimed>] => [call, []]))
-  for (const { job, position } of taken) {
+  const left = new Map<CallGroup, number>()
+  for (const { job, ofGroup, position } of taken) {
     const claim = claims[position]
-    if (claim !== undefined) claimed.get(claim.call)?.push({ token: claim.token, job })
+    if (claim === undefined) continue
+    claimed.get(claim.call)?.push({ token: claim.token, job })
+    if (ofGroup !== undefined) left.set(claim.group, (left.get(claim.group) ?? ofGroup) - 1)
   }
-  for (const jobs of claimed.values()) jobs.sort((one, other) => one.token - other.token)
-  return Array.from(claimed.values())
+  const cut = new Set(Array.from(left).flatMap(([{ calls }, jobs]) => (jobs > 0 ? calls : [])))
+  return Array.from(claimed, ([call, jobs]) => ({
+    claimed: jobs.toSorted((one, other) => one.token - other.token),
+    wasCut: cut.has(call)
+  }))
 }

@@ -10,6 +10,7 @@ import * as PgTypes from "@effect/sql-pg/PgTypes"
 import type { JobRow } from "../../../core/JobRow.ts"
 import type { Row } from "../Connections.ts"
 import { decodeJob, liveJob } from "../JobColumns.ts"
+import type { LaneKey } from "../LaneNumbers.ts"
 import { active, fresh, returned } from "../RowStates.ts"
 import * as Groups from "./Groups.ts"
 import { due, held, lanesOf, paused } from "./QueueConditions.ts"
@@ -74,32 +75,31 @@ const sizeOf = `
     octet_length(j.metadata::text) + 1 - 2 * (select count(*) from jsonb_object_keys(j.metadata)), 2) as bytes
   from job j where j.store = p.store and j.seq = p.seq offset 0`
 
-// Of a call with many tokens the jobs end before they are too big, and all behind those that are not taken wait for their turn.
+// The jobs of a group end before they are too big for one answer.
 const fitting = `
   , fitting as materialized (
     select * from (
-      select *, bool_or(is_over) over (partition by g order by k) as is_behind from (
-        select p.*, row_number() over calls > 1 and sum(s.bytes) over calls > ${bytes} as is_over
-        from picked p cross join lateral (${sizeOf}) s
-        window calls as (partition by p.g, ${Groups.claim.call("p.k")} order by p.k)
-      ) p
-    ) p where not is_behind
+      select p.*, count(*) over (partition by p.g) as of_group, row_number() over line > 1 and sum(s.bytes) over line > ${bytes} as is_over
+      from picked p cross join lateral (${sizeOf}) s
+      window line as (partition by p.g order by p.k)
+    ) p where not is_over
   )`
 
-const take = (from: string): string => `
+// What a lane's jobs have in common is known to whoever has asked for the lane.
+const noLane = "(select null::text as queue, null::text as name, null::float8 as priority) n"
+
+const take = (from: string, ofGroup: string): string => `
   , taken as (
     update live l set state = ${active}, token = ${Groups.claim.token("p.k")}, processed_at = ${Groups.claim.now("p.k")},
       lock_until = ${Groups.claim.until("p.k")}
-    from ${from} p
-    cross join lateral (select * from job j where j.store = p.store and j.seq = p.seq offset 0) j
-    cross join lateral (select * from lane n where n.store = p.store and n.lane = p.lane offset 0) n
-    where l.ctid = p.at
-    returning ${liveJob}, p.k, p.was, l.store as of_store, l.lane as of_lane
+    from ${from} p where l.ctid = p.at
+    returning l.*, p.k, p.was, ${ofGroup} as of_group
   ), counted as (
     insert into tally_change (store, lane, waiting, active)
-    select of_store, of_lane, -count(*), count(*) from taken group by of_store, of_lane
+    select store, lane, -count(*), count(*) from taken group by store, lane
   )
-  select * from taken`
+  select ${liveJob}, l.k, l.was, l.lane, l.of_group::int4 from taken l
+  cross join lateral (select * from job j where j.store = l.store and j.seq = l.seq offset 0) j cross join ${noLane}`
 
 /** What a statement must be able to do. */
 export interface Kind {
@@ -109,20 +109,23 @@ export interface Kind {
   readonly hasMany: boolean
 }
 
-const one = { straight: `with ${straight} ${take("picked")}`, merged: `with ${merged} ${take("picked")}` }
+const one = {
+  straight: `with ${straight} ${take("picked", "null")}`,
+  merged: `with ${merged} ${take("picked", "null")}`
+}
 const many = {
-  straight: `with ${straight} ${fitting} ${take("fitting")}`,
-  merged: `with ${merged} ${fitting} ${take("fitting")}`
+  straight: `with ${straight} ${fitting} ${take("fitting", "p.of_group")}`,
+  merged: `with ${merged} ${fitting} ${take("fitting", "p.of_group")}`
 }
 
 /** The statement that is enough for this: the less it can do, the sooner it begins. */
 export const sqlFor = ({ hasMany, isStraight }: Kind): string =>
   (hasMany ? many : one)[isStraight ? "straight" : "merged"]
 
-/** The parameters of each of these; `bytesOfCall` is how much the jobs of one call may have. */
-export const parameters = (groups: ReadonlyArray<Groups.Group>, bytesOfCall: number): ReadonlyArray<unknown> => [
+/** The parameters of each of these; `bytes` is how much the jobs of a group may have together, where some call has many tokens. */
+export const parameters = (groups: ReadonlyArray<Groups.Group>, bytes: number): ReadonlyArray<unknown> => [
   ...Groups.parameters(groups),
-  PgTypes.float8(bytesOfCall)
+  PgTypes.float8(bytes)
 ]
 
 /** A job that was claimed. */
@@ -130,14 +133,23 @@ export interface Taken {
   readonly job: JobRow
   /** The position of its claim, from 0, among the claims of all groups. */
   readonly position: number
-  /** The lane whose head it was found behind; absent for a job that had come back. */
-  readonly lane: number | undefined
+  readonly lane: number
+  /** Whether it was found behind the head of its lane, and not among those that had come back. */
+  readonly wasFresh: boolean
+  /** How many jobs there were for its group, those included that did not fit; absent where all fit. */
+  readonly ofGroup: number | undefined
 }
 
-const width = 32
+const width = liveJob.split(",").length
 
-/** The answer of each of these. */
-export const decode = (row: Row): Taken => {
-  const [position, was, , lane] = row.slice(width)
-  return { job: decodeJob(row), position: Number(position) - 1, lane: was === fresh ? Number(lane) : undefined }
+/** The answer of each of these; `lanes` gives those that were asked for by their numbers. */
+export const decode = (row: Row, lanes: (lane: number) => LaneKey): Taken => {
+  const [position, was, lane, ofGroup] = row.slice(width)
+  return {
+    job: { ...decodeJob(row), ...lanes(Number(lane)) },
+    position: Number(position) - 1,
+    lane: Number(lane),
+    wasFresh: was === fresh,
+    ofGroup: typeof ofGroup === "number" ? ofGroup : undefined
+  }
 }

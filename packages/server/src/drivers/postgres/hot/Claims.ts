@@ -10,7 +10,7 @@ import { jobRecord } from "../../embedded/Records.ts"
 import type { WakeEvent } from "../../wake/Wakes.ts"
 import type { Sessions } from "../Connections.ts"
 import { lockUntil } from "./AnyJob.ts"
-import { type Call, type Claimed, ClaimRuns } from "./ClaimRuns.ts"
+import { type Call, type CallAnswer, type Claimed, ClaimRuns } from "./ClaimRuns.ts"
 import type { HotSettings } from "./HotSettings.ts"
 import type { HotStore } from "./HotStore.ts"
 import type { Promoted } from "./PromoteStatement.ts"
@@ -30,7 +30,7 @@ export interface ClaimMany {
 }
 
 interface Steps {
-  readonly claim: (call: Call) => Effect.Effect<ReadonlyArray<Claimed>, JobStoreError>
+  readonly claim: (call: Call) => Effect.Effect<CallAnswer, JobStoreError>
   readonly check: (call: Call) => Effect.Effect<CallStanding, JobStoreError>
   readonly promote: Promotions.Promote
   /** Says that a call's group got nothing though there is something. */
@@ -42,7 +42,7 @@ export const make: (sessions: Sessions, settings: HotSettings) => Effect.Effect<
   Effect.fnUntraced(function* (sessions, settings) {
     const runs = new ClaimRuns()
     const gathering = { mostWeight: settings.most, weightOf: ({ tokens }: Call) => tokens.length, refusal: closed }
-    const claims = yield* Batcher.make<Call, ReadonlyArray<Claimed>, JobStoreError>({
+    const claims = yield* Batcher.make<Call, CallAnswer, JobStoreError>({
       ...gathering,
       atOnce: settings.claimsAtOnce,
       run: (calls) => repeatable(sessions, (session) => runs.run(session, calls))
@@ -127,9 +127,11 @@ class Attempt {
 
   #turn(turn: number): Effect.Effect<ClaimManyResult, JobStoreError> {
     if (turn >= mostTurns) return this.#store.units.claimMany(this.#options)
-    return Effect.flatMap(this.#steps.claim(this.#call), (claimed) => {
+    return Effect.flatMap(this.#steps.claim(this.#call), ({ claimed, wasCut }) => {
       this.#claimed = claimed
-      return claimed.length === this.#call.tokens.length
+      // What did not fit goes to the next call; one that got nothing comes again at once, and is among the first some time.
+      if (wasCut && claimed.length === 0) return this.#turn(turn)
+      return wasCut || claimed.length === this.#call.tokens.length
         ? Effect.succeed(this.#result(undefined))
         : Effect.flatMap(this.#steps.check(this.#rest), (standing) => this.#goOn(standing, turn))
     })

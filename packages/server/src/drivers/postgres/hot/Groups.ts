@@ -11,8 +11,6 @@ export interface Claim {
   /** When it is made, and until when the job is held, in epoch milliseconds. */
   readonly now: number
   readonly until: number
-  /** Which call it belongs to: those of one call are limited in bytes. */
-  readonly call: number
 }
 
 /** Claims for the same names of a queue. */
@@ -67,8 +65,7 @@ const groupColumns: ReadonlyArray<Columns.Column<Slices>> = [
 const claimColumns: ReadonlyArray<Columns.Column<Claim>> = [
   { name: "token", type: "text", of: ({ token }) => token },
   { name: "now", type: "float8", of: ({ now }) => now },
-  { name: "until", type: "float8", of: ({ until }) => until },
-  { name: "call", type: "int4", of: ({ call }) => call }
+  { name: "until", type: "float8", of: ({ until }) => until }
 ]
 
 const laneColumns: ReadonlyArray<Columns.Column<LaneStart>> = [
@@ -94,8 +91,7 @@ export const names = `($${namesAt}::text[])[w.name_from:w.name_to]`
 export const claim = {
   token: (number: string): string => `($${claimsAt}::text[])[${number}]`,
   now: (number: string): string => `($${claimsAt + 1}::float8[])[${number}]`,
-  until: (number: string): string => `($${claimsAt + 2}::float8[])[${number}]`,
-  call: (number: string): string => `($${claimsAt + 3}::int4[])[${number}]`
+  until: (number: string): string => `($${claimsAt + 2}::float8[])[${number}]`
 }
 
 /** A field of the lane with this number. */

@@ -6,6 +6,7 @@ import { Effect } from "effect"
 import type { SqlError } from "effect/sql/SqlError"
 import * as Columns from "../Columns.ts"
 import type { Session } from "../Connections.ts"
+import type { LaneKey } from "../LaneNumbers.ts"
 
 /** A queue and a name in a store. */
 export interface Line {
@@ -17,7 +18,7 @@ export interface Line {
 /** A lane of a line. */
 export interface Lane {
   readonly lane: number
-  readonly priority: number
+  readonly key: LaneKey
 }
 
 const columns: ReadonlyArray<Columns.Column<Line>> = [
@@ -59,9 +60,11 @@ export class QueueLanes {
       if (this.#lanes.size > mostLines) this.#lanes.clear()
       const found = Map.groupBy(rows, ([position]) => Number(position) - 1)
       for (const [index, line] of unknown.entries()) {
-        const lanes = found
-          .get(index)
-          ?.map(([, lane, priority]) => ({ lane: Number(lane), priority: Number(priority) }))
+        const { name, queue } = line
+        const lanes = found.get(index)?.map(([, lane, priority]): Lane => ({
+          lane: Number(lane),
+          key: { queue, name, priority: Number(priority) }
+        }))
         this.#lanes.set(textOf(line), lanes ?? [])
       }
     })
