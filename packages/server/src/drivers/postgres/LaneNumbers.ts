@@ -29,7 +29,9 @@ const insert = `
 
 const find = `
   select n.queue, n.name, n.priority, n.lane from ${Columns.rows(fields, "r", 2)}
-  join lane n on n.store = $1 and n.queue = r.queue and n.name = r.name and n.priority = r.priority`
+  cross join lateral (
+    select * from lane where store = $1 and queue = r.queue and name = r.name and priority = r.priority offset 0
+  ) n`
 
 const textOf = ({ name, priority, queue }: LaneKey): string => JSON.stringify([queue, name, priority])
 

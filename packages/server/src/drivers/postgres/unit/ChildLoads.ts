@@ -1,29 +1,31 @@
 /** Which dependency rows are loaded, and the statements that load more. */
+import * as PgTypes from "@effect/sql-pg/PgTypes"
 import type { FlowChildStatus } from "@jobwire/protocol"
 import type { ChildRow } from "../../../core/JobRow.ts"
 import { compareText } from "../../../core/Order.ts"
 import { childStatuses } from "../../columns/Codes.ts"
 import * as Columns from "../Columns.ts"
 import type { Row } from "../Connections.ts"
+import { waitingChildren } from "../RowStates.ts"
 import type { ChildCells } from "./ChildCells.ts"
 import { childColumns, type ChildKey, decodeChild, keyFields } from "./ChildColumns.ts"
+import { each } from "./Fences.ts"
 import type { Load } from "./Load.ts"
 import type { Run } from "./Run.ts"
 
 const byKey = `
   select ${childColumns} from ${Columns.rows(keyFields, "w", 2)}
-  join child c on c.store = $1 and c.flow_id = w.flow_id and c.child_key = w.child_key`
+  ${each("child", "flow_id = w.flow_id and child_key = w.child_key", "c")}`
 
 const byStatus = `select ${childColumns} from child c where c.store = $1 and c.flow_id = $2 and c.status = $3::int2`
 
-// From behind a row, or from behind all rows of a moment where that has no flow.
 const pendingSince = `
   select ${childColumns}, r.request::text from child c
-  join child_request r on r.store = c.store and r.flow_id = c.flow_id and r.child_key = c.child_key
-  join job j on j.store = c.store and j.id = c.flow_id
-  join live l on l.store = j.store and l.seq = j.seq and l.state = 3
-  where c.store = $1 and c.status = 0 and c.pending_since <= $2::float8 and c.pending_since >= $3::float8
-    and (c.pending_since > $3::float8 or (c.flow_id, c.child_key) > ($4::text, $5::text))
+  ${each("child_request", "flow_id = c.flow_id and child_key = c.child_key", "r")}
+  ${each("job", "id = c.flow_id", "j", "seq")}
+  ${each("live", "seq = j.seq", "l", "state")}
+  where c.store = $1 and c.status = 0 and c.pending_since <= $2::float8
+    and (c.pending_since, c.flow_id, c.child_key) > ($3::float8, $4::text, $5::text) and l.state = ${waitingChildren}
   order by c.pending_since, c.flow_id, c.child_key limit $6::int4`
 
 const owed = `
@@ -47,15 +49,25 @@ interface Reached<Row> {
   limit: number
 }
 
-/** A row in the order of ages; without a flow it stands behind all rows of its moment. */
-type AgePosition = Pick<ChildRow, "pendingSince" | "childKey"> & { readonly flowId: string | undefined }
+/** A place in the order of ages. */
+type AgePosition = ChildKey & Pick<ChildRow, "pendingSince">
+
+/** Behind all rows of this age or older, and before all others: no time lies between this one and the next number. */
+const behind = (moment: number): AgePosition => ({ pendingSince: nextNumber(moment), flowId: "", childKey: "" })
+
+const nextNumber = (value: number): number => {
+  const bits = new DataView(new ArrayBuffer(8))
+  bits.setFloat64(0, value)
+  bits.setBigInt64(0, bits.getBigInt64(0) + (value < 0 ? -1n : 1n))
+  return bits.getFloat64(0)
+}
 
 export const compareKeys = (one: ChildKey, other: ChildKey): number =>
   compareText(one.flowId, other.flowId) || compareText(one.childKey, other.childKey)
 
-const isWithinAge = (row: ChildRow, { childKey, flowId, pendingSince }: AgePosition): boolean =>
-  row.pendingSince < pendingSince ||
-  (row.pendingSince === pendingSince && (flowId === undefined || compareKeys(row, { flowId, childKey }) <= 0))
+/** The order of ages. */
+export const compareAges = (one: AgePosition, other: AgePosition): number =>
+  one.pendingSince - other.pendingSince || compareKeys(one, other)
 
 /** See the file. */
 export class ChildLoads {
@@ -66,7 +78,7 @@ export class ChildLoads {
   readonly #owedOfFlow = new Map<string, Reached<ChildKey>>()
   readonly #owed: Reached<ChildKey> = { row: { flowId: "", childKey: "" }, isComplete: false, limit: firstChunk }
   readonly #pending: Reached<AgePosition> = {
-    row: { pendingSince: -Infinity, flowId: undefined, childKey: "" },
+    row: { pendingSince: -Infinity, flowId: "", childKey: "" },
     isComplete: false,
     limit: firstChunk
   }
@@ -130,16 +142,12 @@ export class ChildLoads {
   /** Whether all pending rows are loaded up to this one, or all of this age; otherwise more are lacking. */
   hasPendingUpTo(row: ChildRow | undefined, moment: number): boolean {
     const reached = this.#pending
-    const end: AgePosition = { pendingSince: moment, flowId: undefined, childKey: "" }
-    const isReached =
-      row === undefined
-        ? reached.row.pendingSince > moment || isSameAge(reached.row, end)
-        : isWithinAge(row, reached.row)
-    if (isReached) return true
+    const end = behind(moment)
+    if (compareAges(row ?? end, reached.row) <= 0) return true
     const { limit } = reached
     this.#lack("pending", {
       sql: pendingSince,
-      parameters: [moment, reached.row.pendingSince, reached.row.flowId ?? null, reached.row.childKey, limit],
+      parameters: [moment, PgTypes.float8(reached.row.pendingSince), reached.row.flowId, reached.row.childKey, limit],
       receive: (rows) => {
         const children = rows.map(decodeChild)
         for (const child of children) this.#cells.receive(child, true, true)
@@ -177,9 +185,6 @@ export class ChildLoads {
     return children
   }
 }
-
-const isSameAge = (one: AgePosition, other: AgePosition): boolean =>
-  one.pendingSince === other.pendingSince && one.flowId === undefined && other.flowId === undefined
 
 const advance = (reached: Reached<ChildKey>, rows: ReadonlyArray<ChildRow>, limit: number): void => {
   reached.row = rows.at(-1) ?? reached.row

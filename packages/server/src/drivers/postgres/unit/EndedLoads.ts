@@ -7,6 +7,7 @@ import type { JobRow } from "../../../core/JobRow.ts"
 import { states } from "../../columns/Codes.ts"
 import * as Columns from "../Columns.ts"
 import { doneJobWithoutValues } from "../JobColumns.ts"
+import { each, jobAndLane } from "./Fences.ts"
 import type { JobCell, JobCells } from "./JobCells.ts"
 import type { JobLoads } from "./JobLoads.ts"
 import type { Load } from "./Load.ts"
@@ -28,18 +29,16 @@ const beyond = `
   ), older as materialized (
     ${ofLanes("and ($4::int4 = 0 or (finished_at, place) < (select finished_at, place from edge))")}
   ), jobs as materialized (
-    select ${doneJobWithoutValues}, n.lane from older join done d on d.store = $1 and d.seq = older.seq
-    join job j on j.store = d.store and j.seq = d.seq join lane n on n.store = d.store and n.lane = d.lane
+    select ${doneJobWithoutValues}, n.lane from older ${each("done", "seq = older.seq", "d")} ${jobAndLane("d")}
   )
   select (select count(*) from newest)::float8, edge.finished_at, edge.place::float8, jobs.*
   from (select) always left join edge on true left join jobs on false
   union all select null, null, null, jobs.* from jobs`
 
 const until = `
-  select ${doneJobWithoutValues}, n.lane from lane n
-  join done d on d.store = n.store and d.lane = n.lane and d.state = $3::int2 and d.finished_at <= $4::float8
-  join job j on j.store = d.store and j.seq = d.seq
-  where n.store = $1 and n.name = $2`
+  select ${doneJobWithoutValues}, n.lane from lane o
+  ${each("done", "lane = o.lane and state = $3::int2 and finished_at <= $4::float8", "d")} ${jobAndLane("d")}
+  where o.store = $1 and o.name = $2`
 
 /** A place in the order of retention. */
 type End = Pick<JobRow, "place"> & { readonly finishedAt: number }
@@ -64,6 +63,8 @@ const endOf = ({ finishedAt = 0, place }: JobRow): End => ({ finishedAt, place }
 
 const compareEnds = (one: End, other: End): number => one.finishedAt - other.finishedAt || one.place - other.place
 
+const compareJobs = (one: JobRow, other: JobRow): number => compareEnds(endOf(one), endOf(other))
+
 const keyOf = (name: string, state: TerminalState): string => `${state} ${name}`
 
 /** See the file. */
@@ -86,11 +87,7 @@ export class EndedLoads {
   beyond(name: string, state: TerminalState, count: number): ReadonlyArray<JobRow> {
     const isOf = (row: JobRow | undefined): row is JobRow => row?.name === name && row.state === state
     const reach = this.#reached.get(keyOf(name, state))
-    const isNewer = ({ stored }: JobCell): boolean =>
-      reach?.edge !== undefined &&
-      isOf(stored) &&
-      compareEnds(endOf(stored), reach.edge) >= 0 &&
-      !reach.without.has(stored.seq)
+    const isNewer = ({ stored }: JobCell): boolean => isOf(stored) && reach !== undefined && isCounted(stored, reach)
     // Those that are counted among the newer ones are left out here, and those of them that are gone there.
     const ends: Array<JobRow> = []
     let added = 0
@@ -100,13 +97,10 @@ export class EndedLoads {
     }
     let newer = reach?.newer ?? 0
     for (const cell of this.#cells.storedEnded) if (isNewer(cell) && !isOf(cell.current)) newer--
+    // As long as they fit, what goes is older than the edge, or was added.
+    if (reach === undefined || (newer > 0 && newer + added > count)) return this.#lack(name, state, count - added)
     const excess = newer + ends.length - count
-    if (reach !== undefined && excess <= 0) return []
-    const oldest = ends.toSorted((one, other) => compareEnds(endOf(one), endOf(other))).slice(0, excess)
-    const last = oldest.at(-1)
-    if (reach !== undefined && oldest.length === excess && isOlder(last, reach, newer)) return oldest
-    this.#lack(name, state, count - added)
-    return []
+    return excess <= 0 ? [] : ends.toSorted(compareJobs).slice(0, excess)
   }
 
   /** The finished jobs up to a moment; lacking when they are not loaded. */
@@ -136,13 +130,14 @@ export class EndedLoads {
     return loads
   }
 
-  #lack(name: string, state: TerminalState, newest: number): void {
+  #lack(name: string, state: TerminalState, newest: number): ReadonlyArray<never> {
     this.#run.lack()
     const key = keyOf(name, state)
     const wanted = this.#wanted.get(key) ?? { name, state, newest: this.#reached.get(key)?.newer ?? Infinity, asks: 0 }
     wanted.newest = Math.min(wanted.newest, newest)
     wanted.asks++
     this.#wanted.set(key, wanted)
+    return []
   }
 
   // Each unit that asks will finish one more.
@@ -165,5 +160,6 @@ export class EndedLoads {
   }
 }
 
-const isOlder = (row: JobRow | undefined, { edge }: Reach, newer: number): boolean =>
-  row === undefined || newer === 0 || edge === undefined || compareEnds(endOf(row), edge) < 0
+/** Whether a job of the database is counted among those that are newer than what is loaded. */
+const isCounted = (job: JobRow, { edge, without }: Reach): boolean =>
+  edge !== undefined && compareEnds(endOf(job), edge) >= 0 && !without.has(job.seq)

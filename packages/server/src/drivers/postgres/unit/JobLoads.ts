@@ -4,39 +4,37 @@
  * statement. What is in `done` nobody but units changes.
  */
 import type { Row } from "../Connections.ts"
-import { doneJob, jobColumns, jobTables, liveJob, liveJobWithoutValues } from "../JobColumns.ts"
+import { doneJob, jobColumns, liveJob, liveJobWithoutValues } from "../JobColumns.ts"
 import type { LaneNumbers } from "../LaneNumbers.ts"
+import { each, eachLocked, jobAndLane } from "./Fences.ts"
 import type { JobCell, JobCells } from "./JobCells.ts"
 import type { Load, Mode } from "./Load.ts"
 import type { Run } from "./Run.ts"
 
-/** `from` of a job that can change; `job j`, `live l` and `lane n`. */
-export const liveTables =
-  "job j join live l on l.store = j.store and l.seq = j.seq join lane n on n.store = l.store and n.lane = l.lane"
+const ids = "unnest($2::text[]) as w(id)"
 
-/** The end of a statement that locks what it finds in `live l`. */
-export const lockInOrder = "order by l.seq for update of l"
-
-const anyById = `select ${jobColumns}, n.lane from ${jobTables} where j.store = $1 and j.id = any($2::text[])`
+const anyById = `
+  select ${jobColumns}, n.lane from ${ids} ${each("job", "id = w.id", "j")}
+  left join lateral (select * from live where store = $1 and seq = j.seq offset 0) l on true
+  left join lateral (select * from done where store = $1 and seq = j.seq offset 0) d on true
+  ${each("lane", "lane = coalesce(l.lane, d.lane)", "n")}`
 
 const liveById = `
-  select ${liveJob}, n.lane from ${liveTables} where j.store = $1 and j.id = any($2::text[]) ${lockInOrder}`
+  select ${liveJob}, n.lane from (select j.* from ${ids} ${each("job", "id = w.id", "j")} order by j.seq) j
+  ${eachLocked("seq = j.seq")} ${each("lane", "lane = l.lane", "n")}`
 
 const doneById = `
-  select ${doneJob}, n.lane from job j
-  join done d on d.store = j.store and d.seq = j.seq
-  join lane n on n.store = d.store and n.lane = d.lane
-  where j.store = $1 and j.id = any($2::text[])`
+  select ${doneJob}, n.lane from ${ids} ${each("job", "id = w.id", "j")} ${each("done", "seq = j.seq", "d")}
+  ${each("lane", "lane = d.lane", "n")}`
 
 const byToken = `
-  select ${liveJob}, n.lane from live l join job j on j.store = l.store and j.seq = l.seq
-  join lane n on n.store = l.store and n.lane = l.lane
-  where l.store = $1 and l.token = any($2::text[]) and l.state = 2`
+  select ${liveJob}, n.lane from unnest($2::text[]) as w(token)
+  ${eachLocked("token = w.token and state = 2")} ${jobAndLane("l")}`
 
 const stalled = `
-  select ${liveJobWithoutValues}, n.lane from live l join job j on j.store = l.store and j.seq = l.seq
-  join lane n on n.store = l.store and n.lane = l.lane
-  where l.store = $1 and l.state = 2 and l.lock_until <= $2::float8`
+  select ${liveJobWithoutValues}, n.lane from (
+    select * from live where store = $1 and state = 2 and lock_until <= $2::float8 order by seq for update
+  ) l ${jobAndLane("l")}`
 
 /** See the file. */
 export class JobLoads {
@@ -125,7 +123,7 @@ export class JobLoads {
       for (const row of rows) this.receive(row)
       for (const token of tokens) this.#knownTokens.add(token)
     }
-    return [{ sql: `${byToken} ${lockInOrder}`, parameters: [tokens], receive }]
+    return [{ sql: byToken, parameters: [tokens], receive }]
   }
 
   #loadsOfStalled(): ReadonlyArray<Load> {
@@ -135,6 +133,6 @@ export class JobLoads {
       for (const row of rows) this.receive(row, false)
       this.#stalledUntil = moment
     }
-    return [{ sql: `${stalled} ${lockInOrder}`, parameters: [moment], receive }]
+    return [{ sql: stalled, parameters: [moment], receive }]
   }
 }

@@ -5,6 +5,7 @@ import * as Columns from "../Columns.ts"
 import { type DoneItem, doneFields, jobFields, type LiveItem, liveFields, producerFields } from "../JobColumns.ts"
 import type { LaneNumbers } from "../LaneNumbers.ts"
 import * as RowStates from "../RowStates.ts"
+import { found } from "./Fences.ts"
 import type { CountChange, Entry, JobChanges, ToLive } from "./JobChanges.ts"
 import { type Write, writing } from "./Load.ts"
 
@@ -53,16 +54,18 @@ const update =
   (first: number): string =>
     `
   update ${table} t set ${Columns.assignments(fields.slice(1), "r")} from ${Columns.rows(fields, "r", first)}
-  where t.store = $1 and t.seq = r.seq::int8`
+  ${found(table, "seq = r.seq::int8")} where t.ctid = f.at`
 
 const deleteFrom =
   (table: string) =>
   (first: number): string =>
-    `delete from ${table} t using ${Columns.rows(seqFields, "r", first)} where t.store = $1 and t.seq = r.seq::int8`
+    `delete from ${table} t using ${Columns.rows(seqFields, "r", first)} ${found(table, "seq = r.seq::int8")}
+     where t.ctid = f.at`
 
 // A token holds one job of a queue at any moment, also within a statement.
 const free = (first: number): string =>
-  `update live t set token = null from ${Columns.rows(seqFields, "r", first)} where t.store = $1 and t.seq = r.seq::int8`
+  `update live t set token = null from ${Columns.rows(seqFields, "r", first)} ${found("live", "seq = r.seq::int8")}
+   where t.ctid = f.at`
 
 /** What goes, and may come again under its key. */
 export const clears = ({ deleted, freed, fromDone }: JobChanges): ReadonlyArray<Write> => [

@@ -8,7 +8,8 @@ import type { Row } from "../Connections.ts"
 import { liveJob, liveJobWithoutValues } from "../JobColumns.ts"
 import { delayed, fresh, returned } from "../RowStates.ts"
 import type { JobCells } from "./JobCells.ts"
-import { type JobLoads, lockInOrder } from "./JobLoads.ts"
+import { each, eachLocked, jobAndLane } from "./Fences.ts"
+import type { JobLoads } from "./JobLoads.ts"
 import type { Load } from "./Load.ts"
 import type { Run } from "./Run.ts"
 
@@ -47,15 +48,13 @@ const headOf = (state: number): string => `
    where store = $1 and lane = n.lane and state = ${state} and place > coalesce(h.after::int8, -1) order by place limit w.most)`
 
 const lockCandidates = (columns: string): string => `
-  select ${columns}, n.lane from c join live l on l.store = $1 and l.seq = c.seq
-  join job j on j.store = l.store and j.seq = l.seq join lane n on n.store = l.store and n.lane = l.lane
-  ${lockInOrder}`
+  select ${columns}, n.lane from (select * from c order by seq) c ${eachLocked("seq = c.seq")} ${jobAndLane("l")}`
 
 // First the candidates, which say how far the lines are loaded, then what is left of them once it is locked.
 const waiting = `
   with c as materialized (
     select w.queue, w.name, n.lane, n.priority, f.place::float8, f.seq from ${Columns.rows(lineFields, "w", 2)}
-    join lane n on n.store = $1 and n.queue = w.queue and n.name = w.name
+    ${each("lane", "queue = w.queue and name = w.name", "n")}
     left join ${Columns.rows(reachFields, "h", 5)} on h.lane = n.lane
     cross join lateral (
       select seq, place from (${headOf(fresh)} union all ${headOf(returned)}) b order by place limit w.most

@@ -3,6 +3,7 @@ import type { AttemptRow, JobRow } from "../../../core/JobRow.ts"
 import type { AttemptTable } from "../../embedded/Tables.ts"
 import * as Columns from "../Columns.ts"
 import { attemptColumns, decodeAttempt } from "../look/Attempts.ts"
+import { each } from "./Fences.ts"
 import type { JobCell, JobCells } from "./JobCells.ts"
 import { KeyedRows } from "./KeyedRows.ts"
 import type { Load, Part } from "./Load.ts"
@@ -20,8 +21,7 @@ const keyFields: ReadonlyArray<Columns.Column<TokenOfJob>> = [
 
 const find = `
   select ${attemptColumns}, a.seq::float8 from ${Columns.rows(keyFields, "w", 2)}
-  join attempt a on a.store = $1 and a.seq = w.seq::int8 and a.token = w.token and a.acked is not null
-  order by a.attempt`
+  ${each("attempt", "seq = w.seq::int8 and token = w.token and acked is not null", "a")} order by a.attempt`
 
 /** See `AttemptTable`. Entries of `done` come with their jobs. */
 export class UnitAttempts implements AttemptTable, Part {

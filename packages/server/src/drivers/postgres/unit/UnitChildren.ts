@@ -8,7 +8,8 @@ import type { Row } from "../Connections.ts"
 import type { Asked } from "./Asked.ts"
 import { type ChildCell, ChildCells } from "./ChildCells.ts"
 import * as ChildColumns from "./ChildColumns.ts"
-import { ChildLoads, compareKeys } from "./ChildLoads.ts"
+import { ChildLoads, compareAges, compareKeys } from "./ChildLoads.ts"
+import { found } from "./Fences.ts"
 import { type Load, type Part, type Write, writing } from "./Load.ts"
 import type { Run } from "./Run.ts"
 
@@ -25,21 +26,19 @@ const insertRequests = (first: number): string => `
   select $1, ${Columns.values(ChildColumns.requestFields, "r")} from ${Columns.rows(ChildColumns.requestFields, "r", first)}`
 
 const update = (first: number): string => `
-  update child c set ${Columns.assignments(ChildColumns.changing, "r")}
+  update child t set ${Columns.assignments(ChildColumns.changing, "r")}
   from ${Columns.rows(ChildColumns.updateFields, "r", first)}
-  where c.store = $1 and c.flow_id = r.flow_id and c.child_key = r.child_key`
+  ${found("child", "flow_id = r.flow_id and child_key = r.child_key")} where t.ctid = f.at`
 
 const flowFields: ReadonlyArray<Columns.Column<string>> = [{ name: "flow_id", type: "text", of: (flowId) => flowId }]
 
 const deleteFrom =
   (table: "child" | "child_request") =>
   (first: number): string =>
-    `delete from ${table} c using ${Columns.rows(flowFields, "r", first)} where c.store = $1 and c.flow_id = r.flow_id`
+    `delete from ${table} t using ${Columns.rows(flowFields, "r", first)} ${found(table, "flow_id = r.flow_id")}
+     where t.ctid = f.at`
 
 const isOwed = (row: ChildRow | undefined): row is ChildRow => row?.status === "cancelled" && !row.cascaded
-
-const compareAges = (one: ChildRow, other: ChildRow): number =>
-  one.pendingSince - other.pendingSince || compareKeys(one, other)
 
 const currentOf = ({ current }: ChildCell): ReadonlyArray<ChildRow> => (current === undefined ? [] : [current])
 

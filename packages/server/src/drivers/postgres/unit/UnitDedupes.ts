@@ -3,6 +3,7 @@ import type { DedupeRow } from "../../../core/JobRow.ts"
 import type { DedupeTable } from "../../embedded/Tables.ts"
 import * as Columns from "../Columns.ts"
 import type { Row } from "../Connections.ts"
+import { each, found } from "./Fences.ts"
 import { KeyedRows } from "./KeyedRows.ts"
 import { type Load, type Part, type Write, writing } from "./Load.ts"
 import type { Run } from "./Run.ts"
@@ -22,7 +23,7 @@ const fields: ReadonlyArray<Columns.Column<DedupeRow>> = [
 
 const find = `
   select d.name, d.key, d.job_id, d.expires_at from ${Columns.rows(keyFields, "w", 2)}
-  join dedupe d on d.store = $1 and d.name = w.name and d.key = w.key`
+  ${each("dedupe", "name = w.name and key = w.key", "d")}`
 
 const put = (first: number): string => `
   insert into dedupe (store, ${Columns.names(fields)})
@@ -30,8 +31,8 @@ const put = (first: number): string => `
   on conflict (store, name, key) do update set job_id = excluded.job_id, expires_at = excluded.expires_at`
 
 const remove = (first: number): string => `
-  delete from dedupe d using ${Columns.rows(keyFields, "r", first)}
-  where d.store = $1 and d.name = r.name and d.key = r.key`
+  delete from dedupe t using ${Columns.rows(keyFields, "r", first)}
+  ${found("dedupe", "name = r.name and key = r.key")} where t.ctid = f.at`
 
 const decode = (row: Row): DedupeRow => {
   const [name, key, jobId, expiresAt] = row as readonly [string, string, string, number | null]

@@ -6,6 +6,7 @@ import type { OutboxTable } from "../../embedded/Tables.ts"
 import * as Columns from "../Columns.ts"
 import type { Row } from "../Connections.ts"
 import type { Asked } from "./Asked.ts"
+import { found } from "./Fences.ts"
 import { type Part, type Write, writing } from "./Load.ts"
 import type { Numbers } from "./Numbers.ts"
 import type { Run } from "./Run.ts"
@@ -32,7 +33,8 @@ const insert = (first: number): string => `
   select $1, ${Columns.values(fields, "r")} from ${Columns.rows(fields, "r", first)}`
 
 const remove = (first: number): string => `
-  delete from outbox o using ${Columns.rows(seqFields, "r", first)} where o.store = $1 and o.seq = r.seq::int8`
+  delete from outbox t using ${Columns.rows(seqFields, "r", first)} ${found("outbox", "seq = r.seq::int8")}
+  where t.ctid = f.at`
 
 type OutboxTuple = readonly [
   seq: number,

@@ -2,13 +2,14 @@
 import type { PauseTable } from "../../embedded/Tables.ts"
 import * as Columns from "../Columns.ts"
 import type { Asked } from "./Asked.ts"
+import { each, found } from "./Fences.ts"
 import { KeyedRows } from "./KeyedRows.ts"
 import { type Load, type Part, type Write, writing } from "./Load.ts"
 import type { Run } from "./Run.ts"
 
 const fields: ReadonlyArray<Columns.Column<string>> = [{ name: "queue", type: "text", of: (queue) => queue }]
 
-const find = "select queue from pause where store = $1 and queue = any($2::text[])"
+const find = `select p.queue from ${Columns.rows(fields, "w", 2)} ${each("pause", "queue = w.queue", "p")}`
 
 const list = "select queue from pause where store = $1 order by queue"
 
@@ -17,7 +18,8 @@ const put = (first: number): string => `
   on conflict (store, queue) do nothing`
 
 const remove = (first: number): string => `
-  delete from pause p using ${Columns.rows(fields, "r", first)} where p.store = $1 and p.queue = r.queue`
+  delete from pause t using ${Columns.rows(fields, "r", first)} ${found("pause", "queue = r.queue")}
+  where t.ctid = f.at`
 
 /** See `PauseTable`. */
 export class UnitPauses implements PauseTable, Part {

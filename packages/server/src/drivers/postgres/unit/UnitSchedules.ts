@@ -5,6 +5,7 @@ import type { ScheduleTable } from "../../embedded/Tables.ts"
 import * as Columns from "../Columns.ts"
 import type { Row } from "../Connections.ts"
 import type { Asked } from "./Asked.ts"
+import { each, found } from "./Fences.ts"
 import { KeyedRows } from "./KeyedRows.ts"
 import { type Load, type Part, type Write, writing } from "./Load.ts"
 import type { Run } from "./Run.ts"
@@ -17,7 +18,7 @@ const fields: ReadonlyArray<Columns.Column<ScheduleRecord>> = [
   { name: "record", type: "text", of: (schedule) => JSON.stringify(schedule) }
 ]
 
-const find = "select record from schedule where store = $1 and key = any($2::text[])"
+const find = `select s.record from ${Columns.rows(keyFields, "w", 2)} ${each("schedule", "key = w.key", "s")}`
 
 const list = "select record from schedule where store = $1 order by key"
 
@@ -29,7 +30,8 @@ const put = (first: number): string => `
   on conflict (store, key) do update set next_run_at = excluded.next_run_at, record = excluded.record`
 
 const remove = (first: number): string => `
-  delete from schedule s using ${Columns.rows(keyFields, "r", first)} where s.store = $1 and s.key = r.key`
+  delete from schedule t using ${Columns.rows(keyFields, "r", first)} ${found("schedule", "key = r.key")}
+  where t.ctid = f.at`
 
 const decode = ([record]: Row): ScheduleRecord => decodeSchedule(String(record))
 
