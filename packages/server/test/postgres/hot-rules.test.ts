@@ -242,18 +242,19 @@ describe("acks", () => {
     "end plain jobs that their tokens hold, and leave all others as they are, for a unit",
     fc.record({
       placed: jobs(["active", "active", "active", "waiting", "delayed"], 10),
+      hasClaimed: fc.boolean(),
       acks: fc.array(fc.record({ number: fc.nat({ max: 11 }), isOwn, outcome }), {
         maxLength: 16
       })
     }),
-    Effect.fnUntraced(function* ({ acks, placed }) {
+    Effect.fnUntraced(function* ({ acks, hasClaimed, placed }) {
       const passedOn: Array<Ack> = []
       const ackMany = (left: ReadonlyArray<Ack>) =>
         Effect.sync(() => {
           passedOn.push(...left)
           return left.map(() => ({ _tag: "Acked" }) as const)
         })
-      const store = yield* server.store(placed, { units: { ackMany } })
+      const store = yield* server.store(placed, { hasClaimed, units: { ackMany } })
       const after = new Map(placed.map(({ job }): [string, Stored] => [job.id, { job, end: undefined }]))
       const seen = new Set<string>()
       const left: Array<Ack> = []
@@ -303,15 +304,17 @@ describe("heartbeats", () => {
     "extend the leases of those that their tokens hold and nobody wants cancelled, and leave the others for a unit",
     fc.record({
       placed: jobs(["active", "active", "waiting"], 8),
+      hasClaimed: fc.boolean(),
       locks: fc.uniqueArray(fc.record({ number: fc.nat({ max: 9 }), isOwn }), {
         maxLength: 10,
         selector: ({ number }) => number
       }),
       durationMs: fc.constantFrom(0, 10, 10.5, 60_000)
     }),
-    Effect.fnUntraced(function* ({ durationMs, locks, placed }) {
+    Effect.fnUntraced(function* ({ durationMs, hasClaimed, locks, placed }) {
       const passedOn: Array<string> = []
       const store = yield* server.store(placed, {
+        hasClaimed,
         units: {
           extendLocks: (left) =>
             Effect.sync(() => {

@@ -10,6 +10,9 @@ export const driverFault = (message: string, transient: boolean): JobStoreError 
 export const isConflict = (error: SqlError): boolean =>
   error.reason._tag === "DeadlockError" || error.reason._tag === "SerializationError"
 
+/** Whether a key is there already: somebody has given the same id, or the same token holds a job, which the next look shows. */
+export const isTaken = (error: SqlError): boolean => sqlState(error) === "23505"
+
 /** Whether the connection is gone. A statement that was under way may or may not have been carried out. */
 export const isConnectionLost = (error: SqlError): boolean =>
   error.reason._tag === "ConnectionError" || startsWith(sqlState(error), "57P")

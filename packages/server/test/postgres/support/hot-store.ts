@@ -40,7 +40,12 @@ export interface HotServer {
   /** A new store with these jobs, whose units do what is given. */
   readonly store: (
     jobs: ReadonlyArray<Placed>,
-    options?: { readonly units?: Partial<Units>; readonly limits?: Partial<Limits.Limits> }
+    options?: {
+      readonly units?: Partial<Units>
+      readonly limits?: Partial<Limits.Limits>
+      /** Whether the server has claimed the active jobs itself. */
+      readonly hasClaimed?: boolean
+    }
   ) => Effect.Effect<TestStore, SqlError>
 }
 
@@ -88,10 +93,13 @@ export const make: Effect.Effect<HotServer, SqlError, Scope.Scope> = Effect.gen(
   const connections = yield* Connections.make({ url: databaseUrl() })
   const statements = yield* HotOperations.make(connections.hot)
   return {
-    store: Effect.fnUntraced(function* (placed, { limits, units } = {}) {
+    store: Effect.fnUntraced(function* (placed, { hasClaimed = false, limits, units } = {}) {
       const number = newStore()
       // The server knows nothing of the lanes that are there.
       yield* connections.hot.use((session) => write(session, number, new LaneNumbers.LaneNumbers(), placed))
+      for (const { job } of hasClaimed ? placed : []) {
+        if (job.token !== undefined) statements.numbers.learn(number, job.token, job)
+      }
       const store: HotStore = {
         number,
         lanes: new LaneNumbers.LaneNumbers(),

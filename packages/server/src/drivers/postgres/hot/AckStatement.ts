@@ -11,14 +11,21 @@ import type { Ending } from "./AnyJob.ts"
 export interface EndingAck {
   readonly store: number
   readonly id: string
+  /** The number of the job, if it is known. */
+  readonly seq: number | undefined
   readonly token: string
   readonly ending: Ending
 }
 
-const columns: ReadonlyArray<Columns.Column<EndingAck>> = [
+const keys: ReadonlyArray<Columns.Column<EndingAck>> = [
   { name: "store", type: "int4", of: ({ store }) => store },
   { name: "id", type: "text", of: ({ id }) => id },
-  { name: "token", type: "text", of: ({ token }) => token },
+  { name: "seq", type: "int8", of: ({ seq }) => seq },
+  { name: "token", type: "text", of: ({ token }) => token }
+]
+
+// Attempts and entries are those that the ack adds.
+const ends: ReadonlyArray<Columns.Column<EndingAck>> = [
   { name: "state", type: "int2", of: ({ ending }) => states.code(ending.job.state) },
   { name: "finished_at", type: "float8", of: ({ ending }) => ending.job.finishedAt },
   { name: "exit", type: "json", of: ({ ending }) => ending.job.exit },
@@ -32,6 +39,8 @@ const columns: ReadonlyArray<Columns.Column<EndingAck>> = [
   { name: "ledger_length", type: "int4", of: ({ ending }) => ending.job.ledgerLength }
 ]
 
+const columns = [...keys, ...ends]
+
 const kept = ["store", "seq", "lane", "place", "run_at", "processed_at", "token"] as const
 const count = (state: TerminalState): string => `count(*) filter (where state = ${states.code(state)})`
 
@@ -39,13 +48,12 @@ const count = (state: TerminalState): string => `count(*) filter (where state = 
 // the next. A condition on the state of a live row would lead it to another one.
 export const sql = `
   with held as materialized (
-    select ${columns
-      .filter(({ name }) => name !== "store" && name !== "id" && name !== "token")
-      .map(({ name }) => `g.${name}`)
-      .join(", ")}, g.position, l.ctid as at
+    select ${ends.map(({ name }) => `g.${name}`).join(", ")}, g.position, l.ctid as at
     from ${Columns.numberedRows(columns, "g")}
-    cross join lateral (select j.store, j.seq from job j where j.store = g.store and j.id = g.id offset 0) j
-    join live l on l.store = j.store and l.seq = j.seq
+    cross join lateral (
+      select coalesce(g.seq::int8, (select j.seq from job j where j.store = g.store and j.id = g.id)) as seq offset 0
+    ) j
+    join live l on l.store = g.store and l.seq = j.seq
     where l.token = g.token and l.plain
     for update of l skip locked
   ), gone as (

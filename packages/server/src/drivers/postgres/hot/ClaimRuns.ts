@@ -4,8 +4,9 @@ import type { SqlError } from "effect/sql/SqlError"
 import type { JobRow } from "../../../core/JobRow.ts"
 import type { Session } from "../Connections.ts"
 import type { LaneKey } from "../LaneNumbers.ts"
+import { isTaken } from "../PostgresFault.ts"
 import * as ClaimStatement from "./ClaimStatement.ts"
-import type { Taken } from "./ClaimStatement.ts"
+import type { Answer, Taken } from "./ClaimStatement.ts"
 import type { Claim, Group } from "./Groups.ts"
 import { type Lane, type Line, QueueLanes } from "./QueueLanes.ts"
 import { Watermarks } from "./Watermarks.ts"
@@ -33,7 +34,7 @@ export interface Claimed {
 /** What a call got. */
 export interface CallAnswer {
   readonly claimed: ReadonlyArray<Claimed>
-  /** There was more, which did not fit into one answer. */
+  /** There was more, which did not fit into one answer. When it is not known it counts as no. */
   readonly wasCut: boolean
 }
 
@@ -67,6 +68,9 @@ export const toGroup = ({ calls, lines }: CallGroup, lanes: Group["lanes"]): Gro
 const mergedForMs = 1000
 const mostMerged = 10_000
 
+// Where one claim is repeated, others may be: their tokens are looked at first for so long.
+const checksForMs = 1000
+
 interface Found {
   readonly group: CallGroup
   readonly lanes: ReadonlyArray<Lane>
@@ -78,6 +82,7 @@ export class ClaimRuns {
   readonly #watermarks = new Watermarks()
   /** Groups that need the statement for any lanes, and until when. */
   readonly #merged = new Map<string, number>()
+  #checksTokensUntil = -Infinity
 
   /** Says that a group found less than there is: what is known of it is not right any more. */
   doubt({ key, lines }: CallGroup): void {
@@ -95,12 +100,12 @@ export class ClaimRuns {
       const found = groups.map((group): Found => ({ group, lanes: this.#lanes.find(group.lines) }))
       const some = found.filter(({ lanes }) => lanes.length > 0)
       return some.length === 0
-        ? Effect.succeed(answers(calls, [], []))
-        : Effect.map(this.#claim(session, some), (taken) => answers(calls, some, taken))
+        ? Effect.succeed(answers(calls, [], nothing))
+        : Effect.map(this.#claim(session, some), (answer) => answers(calls, some, answer))
     })
   }
 
-  #claim(session: Session, found: ReadonlyArray<Found>): Effect.Effect<ReadonlyArray<Taken>, SqlError> {
+  #claim(session: Session, found: ReadonlyArray<Found>): Effect.Effect<Answer, SqlError> {
     const now = performance.now()
     const groups = found.map(({ group, lanes }) =>
       toGroup(
@@ -110,13 +115,21 @@ export class ClaimRuns {
     )
     const isStraight = found.every(({ group, lanes }) => lanes.length === 1 && !this.#isMerged(group.key, now))
     const hasMany = found.some(({ group }) => group.calls.some(({ tokens }) => tokens.length > 1))
-    const sql = ClaimStatement.sqlFor({ isStraight, hasMany })
+    const checksTokens = now < this.#checksTokensUntil
+    const sql = ClaimStatement.sqlFor({ isStraight, hasMany, checksTokens })
     const bytes = Math.min(...found.flatMap(({ group }) => group.calls.map((call) => call.bytes)))
     const keys = new Map(found.flatMap(({ lanes }) => lanes.map(({ key, lane }) => [lane, key])))
     return session.run(sql, ClaimStatement.parameters(groups, bytes)).pipe(
       // The statement takes from these lanes alone.
-      Effect.map((rows) => rows.map((row) => ClaimStatement.decode(row, (lane) => keys.get(lane) as LaneKey))),
-      Effect.tap((taken) => Effect.sync(() => this.#sawHeads(taken, now))),
+      Effect.map((rows) => ClaimStatement.decode(rows, (lane) => keys.get(lane) as LaneKey)),
+      Effect.tap(({ taken }) => Effect.sync(() => this.#sawHeads(taken, now))),
+      Effect.catchIf(
+        (error) => !checksTokens && isTaken(error),
+        () => {
+          this.#checksTokensUntil = now + checksForMs
+          return this.#claim(session, found)
+        }
+      ),
       // What it had locked may be waiting still, before the heads that others have found since.
       Effect.tapError(() => Effect.sync(() => this.#forgetHeads(found.flatMap(({ lanes }) => lanes))))
     )
@@ -141,25 +154,24 @@ export class ClaimRuns {
   }
 }
 
+const nothing: Answer = { taken: [], wasCut: false }
+
 const answers = (
   calls: ReadonlyArray<Call>,
   found: ReadonlyArray<Found>,
-  taken: ReadonlyArray<Taken>
+  { taken, wasCut }: Answer
 ): ReadonlyArray<CallAnswer> => {
   const claims = found.flatMap(({ group }) =>
-    group.calls.flatMap((call) => call.tokens.map((_, token) => ({ group, call, token })))
+    group.calls.flatMap((call) => call.tokens.map((_, token) => ({ call, token })))
   )
   const claimed = new Map(calls.map((call): [Call, Array<Claimed>] => [call, []]))
-  const left = new Map<CallGroup, number>()
-  for (const { job, ofGroup, position } of taken) {
+  for (const { job, position } of taken) {
     const claim = claims[position]
-    if (claim === undefined) continue
-    claimed.get(claim.call)?.push({ token: claim.token, job })
-    if (ofGroup !== undefined) left.set(claim.group, (left.get(claim.group) ?? ofGroup) - 1)
+    if (claim !== undefined) claimed.get(claim.call)?.push({ token: claim.token, job })
   }
-  const cut = new Set(Array.from(left).flatMap(([{ calls }, jobs]) => (jobs > 0 ? calls : [])))
-  return Array.from(claimed, ([call, jobs]) => ({
+  return Array.from(claimed.values(), (jobs) => ({
     claimed: jobs.toSorted((one, other) => one.token - other.token),
-    wasCut: cut.has(call)
+    // Of several groups nobody knows here which was cut.
+    wasCut: wasCut && found.length === 1
   }))
 }

@@ -13,6 +13,7 @@ import { lockUntil } from "./AnyJob.ts"
 import { type Call, type CallAnswer, type Claimed, ClaimRuns } from "./ClaimRuns.ts"
 import type { HotSettings } from "./HotSettings.ts"
 import type { HotStore } from "./HotStore.ts"
+import type { KnownNumbers } from "./KnownNumbers.ts"
 import type { Promoted } from "./PromoteStatement.ts"
 import * as Promotions from "./Promotions.ts"
 import * as QueueChecks from "./QueueChecks.ts"
@@ -35,35 +36,40 @@ interface Steps {
   readonly promote: Promotions.Promote
   /** Says that a call's group got nothing though there is something. */
   readonly doubt: (standing: CallStanding) => void
+  readonly numbers: KnownNumbers
 }
 
 /** See the file; for as long as the scope lives. */
-export const make: (sessions: Sessions, settings: HotSettings) => Effect.Effect<ClaimMany, never, Scope.Scope> =
-  Effect.fnUntraced(function* (sessions, settings) {
-    const runs = new ClaimRuns()
-    const gathering = { mostWeight: settings.most, weightOf: ({ tokens }: Call) => tokens.length, refusal: closed }
-    const claims = yield* Batcher.make<Call, CallAnswer, JobStoreError>({
-      ...gathering,
-      atOnce: settings.claimsAtOnce,
-      run: (calls) => repeatable(sessions, (session) => runs.run(session, calls))
-    })
-    const checks = yield* Batcher.make<Call, CallStanding, JobStoreError>({
-      ...gathering,
-      atOnce: 1,
-      run: (calls) => repeatable(sessions, (session) => QueueChecks.run(session, calls))
-    })
-    const steps: Steps = {
-      claim: (call) => claims.submit(call),
-      check: (call) => checks.submit(call),
-      promote: yield* Promotions.make(sessions),
-      doubt: ({ group }) => runs.doubt(group)
-    }
-    const inFlight = new TokensInFlight()
-    return (store, options) =>
-      options.names.length === 0
-        ? store.units.claimMany(options)
-        : inFlight.alone(store.number, options.tokens, claimMany(steps, store, options))
+export const make: (
+  sessions: Sessions,
+  settings: HotSettings,
+  numbers: KnownNumbers
+) => Effect.Effect<ClaimMany, never, Scope.Scope> = Effect.fnUntraced(function* (sessions, settings, numbers) {
+  const runs = new ClaimRuns()
+  const gathering = { mostWeight: settings.most, weightOf: ({ tokens }: Call) => tokens.length, refusal: closed }
+  const claims = yield* Batcher.make<Call, CallAnswer, JobStoreError>({
+    ...gathering,
+    atOnce: settings.claimsAtOnce,
+    run: (calls) => repeatable(sessions, (session) => runs.run(session, calls))
   })
+  const checks = yield* Batcher.make<Call, CallStanding, JobStoreError>({
+    ...gathering,
+    atOnce: 1,
+    run: (calls) => repeatable(sessions, (session) => QueueChecks.run(session, calls))
+  })
+  const steps: Steps = {
+    claim: (call) => claims.submit(call),
+    check: (call) => checks.submit(call),
+    promote: yield* Promotions.make(sessions),
+    doubt: ({ group }) => runs.doubt(group),
+    numbers
+  }
+  const inFlight = new TokensInFlight()
+  return (store, options) =>
+    options.names.length === 0
+      ? store.units.claimMany(options)
+      : inFlight.alone(store.number, options.tokens, claimMany(steps, store, options))
+})
 
 const claimMany = (
   steps: Steps,

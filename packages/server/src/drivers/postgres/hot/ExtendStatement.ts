@@ -8,6 +8,8 @@ import * as Columns from "../Columns.ts"
 export interface Extension {
   readonly store: number
   readonly id: string
+  /** The number of the job, if it is known. */
+  readonly seq: number | undefined
   readonly token: string
   readonly until: number
 }
@@ -15,6 +17,7 @@ export interface Extension {
 const columns: ReadonlyArray<Columns.Column<Extension>> = [
   { name: "store", type: "int4", of: ({ store }) => store },
   { name: "id", type: "text", of: ({ id }) => id },
+  { name: "seq", type: "int8", of: ({ seq }) => seq },
   { name: "token", type: "text", of: ({ token }) => token },
   { name: "until", type: "float8", of: ({ until }) => until }
 ]
@@ -23,8 +26,10 @@ export const sql = `
   with held as materialized (
     select g.position, g.until, l.ctid as at
     from ${Columns.numberedRows(columns, "g")}
-    cross join lateral (select j.store, j.seq from job j where j.store = g.store and j.id = g.id offset 0) j
-    join live l on l.store = j.store and l.seq = j.seq
+    cross join lateral (
+      select coalesce(g.seq::int8, (select j.seq from job j where j.store = g.store and j.id = g.id)) as seq offset 0
+    ) j
+    join live l on l.store = g.store and l.seq = j.seq
     where l.token = g.token and not l.cancel_requested
     for update of l skip locked
   ), extended as (

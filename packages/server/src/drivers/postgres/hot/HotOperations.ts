@@ -27,6 +27,7 @@ import * as ExtendStatement from "./ExtendStatement.ts"
 import * as HeldJobs from "./HeldJobs.ts"
 import { CurrentHotSettings } from "./HotSettings.ts"
 import type { HotStore } from "./HotStore.ts"
+import { KnownNumbers } from "./KnownNumbers.ts"
 
 /** The operations that statements carry out. */
 export type HotOperations = Pick<
@@ -42,6 +43,7 @@ export interface HotStatements {
   readonly claimMany: Claims.ClaimMany
   readonly ack: HeldJobs.EachHeld<AckStatement.EndingAck>
   readonly extend: HeldJobs.EachHeld<ExtendStatement.Extension>
+  readonly numbers: KnownNumbers
 }
 
 /** The statements over these sessions, for as long as the scope lives. */
@@ -50,12 +52,14 @@ export const make = Effect.fnUntraced(function* (
 ): Effect.fn.Return<HotStatements, never, Scope.Scope> {
   const settings = yield* CurrentHotSettings
   const { acksAtOnce, isOn, most } = settings
+  const numbers = new KnownNumbers()
   return {
     isOn,
     enqueue: yield* Enqueues.make(sessions, settings),
-    claimMany: yield* Claims.make(sessions, settings),
+    claimMany: yield* Claims.make(sessions, settings, numbers),
     ack: yield* HeldJobs.make(sessions, { ...AckStatement, atOnce: acksAtOnce, most }),
-    extend: yield* HeldJobs.make(sessions, { ...ExtendStatement, atOnce: 1, most })
+    extend: yield* HeldJobs.make(sessions, { ...ExtendStatement, atOnce: 1, most }),
+    numbers
   }
 })
 
@@ -147,13 +151,16 @@ const ackSome = (
       // An ack of a job that has another before it in the list comes after it.
       if (ending !== undefined && !seen.has(id)) {
         positions.push(position)
-        endings.push({ store: store.number, id, token, ending })
+        endings.push({ store: store.number, id, seq: hot.numbers.find(store.number, token, id), token, ending })
       }
       seen.add(id)
     }
     if (endings.length === 0) return Effect.succeed(isDone)
     return Effect.map(hot.ack(endings), (went) => {
-      for (const [index, position] of positions.entries()) isDone[position] = went[index] === true
+      for (const [index, position] of positions.entries()) {
+        isDone[position] = went[index] === true
+        hot.numbers.forget(store.number, endings[index]?.token ?? "")
+      }
       return isDone
     })
   })
@@ -182,6 +189,9 @@ const extendSome = (
   if (locks.length === 0) return Effect.succeed([])
   return Effect.clockWith((clock) => {
     const until = extendedUntil(durationMs, clock.currentTimeMillisUnsafe())
-    return hot.extend(locks.map(({ id, token }) => ({ store: store.number, id, token, until })))
+    const seqOf = ({ id, token }: Lock) => hot.numbers.find(store.number, token, id)
+    return hot.extend(
+      locks.map((lock) => ({ store: store.number, id: lock.id, seq: seqOf(lock), token: lock.token, until }))
+    )
   })
 }

@@ -3,12 +3,9 @@ import type { JobStoreError } from "@jobwire/protocol"
 import { Effect, Schedule } from "effect"
 import type { SqlError } from "effect/sql/SqlError"
 import type { Sessions } from "../Connections.ts"
-import { fromLostCommit, fromSql, isConflict, isConnectionLost, isTransient, sqlState } from "../PostgresFault.ts"
+import { fromLostCommit, fromSql, isConflict, isConnectionLost, isTaken, isTransient } from "../PostgresFault.ts"
 import type { Work } from "./Turns.ts"
 import { type CommittedUnits, type LostCommit, runTransaction, type UnitStore } from "./UnitTransaction.ts"
-
-// Somebody has given the same id meanwhile, which the next look shows.
-const isTaken = (error: SqlError): boolean => sqlState(error) === "23505"
 
 // All of it was rolled back, and is likely to succeed.
 const mayRunAgain = (error: SqlError): boolean => isConflict(error) || isConnectionLost(error) || isTaken(error)
