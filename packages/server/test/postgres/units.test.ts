@@ -131,13 +131,17 @@ describe("units of one transaction", () => {
   it.effect("a claim finds the head of the line, though others of the line are known already", () =>
     Effect.gen(function* () {
       const { store } = yield* freshUnits
-      yield* store.enqueueMany(["first", "second", "third"].map((id) => request({ id })))
-      yield* store.claimMany({ ...claimOptions(""), tokens: ["t1", "t2"] })
-      yield* store.release("first", "t1")
-      const [, claimed] = yield* Effect.all([store.release("second", "t2"), store.claim(claimOptions("t3"))], {
-        concurrency: "unbounded"
-      })
-      assert.strictEqual(claimed._tag === "Claimed" ? claimed.job.id : claimed._tag, "first")
+      const ids = ["a", "b", "c"]
+      yield* store.enqueueMany(ids.map((id) => request({ id })))
+      yield* store.claimMany({ ...claimOptions(""), tokens: ids })
+      yield* Effect.forEach(["a", "b"], (id) => store.release(id, id))
+      // The head that was looked up for the claim is gone when its turn comes, and there is one that came back behind.
+      const [, , claimed] = yield* together<unknown, unknown>([
+        store.release("c", "c"),
+        store.cancel("a"),
+        store.claim(claimOptions("t"))
+      ])
+      assert.strictEqual(idOf(claimed), "b")
     })
   )
 
@@ -164,6 +168,29 @@ describe("units of one transaction", () => {
         store.remove("c")
       ])
       assert.strictEqual(tries() - before, 2)
+      assert.deepStrictEqual(yield* brokenRules(number), [])
+    })
+  )
+
+  it.effect("of jobs that end in different turns, retention keeps the newest", () =>
+    Effect.gen(function* () {
+      const { number, store } = yield* freshUnits
+      const keep = { completed: undefined, failed: { count: 2, ageMs: undefined }, cancelled: undefined }
+      const ids = ["old", "older", "fails", "parent"]
+      yield* store.enqueueMany(ids.map((id) => request({ id, keep })))
+      yield* store.claimMany({ ...claimOptions(""), tokens: ids })
+      const fail = { _tag: "Fail" as const, exit: 1 }
+      yield* store.ackMany(["older", "old"].map((id) => ({ id, token: id, outcome: fail })))
+      const child = { childKey: "k", storeKey: "s", request: request({ id: "child" }) }
+      yield* store.ack("parent", "parent", { _tag: "FanOut", failFast: true, children: [child] })
+      const report = { flowId: "parent", childKey: "k", outcome: "failed" as const, exit: 1, failedReason: undefined }
+      // The report finds its parent a turn later than the ack finds its job.
+      yield* together<unknown, unknown>([store.ack("fails", "fails", fail), store.recordChildResults([report])])
+      const { items } = yield* store.list({ states: ["failed"] })
+      assert.sameMembers(
+        items.map(({ id }) => id),
+        ["fails", "parent"]
+      )
       assert.deepStrictEqual(yield* brokenRules(number), [])
     })
   )
