@@ -44,6 +44,7 @@ export class ChildCells {
     const { current, hasRequest } = cell
     cell.current = row
     cell.hasRequest = true
+    this.#run.made(row.request.length)
     this.#run.changed(() => {
       cell.current = current
       cell.hasRequest = hasRequest
@@ -80,6 +81,7 @@ export class ChildCells {
   receive(row: ChildRow, hasRequest: boolean, isAwaited: boolean): void {
     if (this.deletedFlows.has(row.flowId)) return
     const cell = this.#cell(row)
+    this.#run.loaded(row.request.length + (row.exit?.length ?? 0))
     if (cell.stored === undefined && cell.current === undefined) {
       cell.stored = row
       cell.current = row

@@ -84,6 +84,7 @@ export class JobCells {
     const cell = found ?? newCell(row.id)
     const { hasValues } = cell
     this.#cells.set(row.id, cell)
+    this.#run.made(row.payload?.length ?? 0)
     this.write(cell, row)
     cell.hasValues = true
     this.#run.changed(() => {
@@ -127,6 +128,7 @@ export class JobCells {
   /** Says what the database has, in the columns of a job. What units have written over it stays. */
   receive(row: Row, hasValues: boolean): JobCell {
     const job = decodeJob(row)
+    this.#run.loaded((job.payload?.length ?? 0) + (job.exit?.length ?? 0))
     const cell = this.#cells.get(job.id) ?? newCell(job.id)
     this.#cells.set(job.id, cell)
     if (cell.stored === undefined && cell.current === undefined) {
@@ -149,7 +151,9 @@ export class JobCells {
     cell.storedEnd = end
     cell.stored = stored === undefined ? undefined : { ...stored, payload, metadata, exit }
     if (current === stored) this.#place(cell, cell.stored)
-    else if (current !== undefined) this.#place(cell, { ...current, payload, metadata })
+    // What an enqueue has replaced meanwhile is newer.
+    else if (current !== undefined && current.metadata === stored?.metadata)
+      this.#place(cell, { ...current, payload, metadata })
   }
 
   #place(cell: JobCell, row: JobRow | undefined): void {

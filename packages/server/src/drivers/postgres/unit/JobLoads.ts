@@ -4,7 +4,7 @@
  * statement. What is in `done` nobody but units changes.
  */
 import type { Row } from "../Connections.ts"
-import { doneJob, jobColumns, liveJob, liveJobWithoutValues } from "../JobColumns.ts"
+import { doneJob, doneJobWithoutValues, jobColumns, liveJob, liveJobWithoutValues } from "../JobColumns.ts"
 import type { LaneNumbers } from "../LaneNumbers.ts"
 import { each, eachLocked, jobAndLane } from "./Fences.ts"
 import type { JobCell, JobCells } from "./JobCells.ts"
@@ -19,13 +19,18 @@ const anyById = `
   left join lateral (select * from done where store = $1 and seq = j.seq offset 0) d on true
   ${each("lane", "lane = coalesce(l.lane, d.lane)", "n")}`
 
-const liveById = `
-  select ${liveJob}, n.lane from (select j.* from ${ids} ${each("job", "id = w.id", "j")} order by j.seq) j
+const liveById = (columns: string): string => `
+  select ${columns}, n.lane from (select j.* from ${ids} ${each("job", "id = w.id", "j")} order by j.seq) j
   ${eachLocked("seq = j.seq")} ${each("lane", "lane = l.lane", "n")}`
 
-const doneById = `
-  select ${doneJob}, n.lane from ${ids} ${each("job", "id = w.id", "j")} ${each("done", "seq = j.seq", "d")}
+const doneById = (columns: string): string => `
+  select ${columns}, n.lane from ${ids} ${each("job", "id = w.id", "j")} ${each("done", "seq = j.seq", "d")}
   ${each("lane", "lane = d.lane", "n")}`
+
+const liveNarrow = liveById(liveJobWithoutValues)
+const doneNarrow = doneById(doneJobWithoutValues)
+const liveWhole = liveById(liveJob)
+const doneWhole = doneById(doneJob)
 
 const byToken = `
   select ${liveJob}, n.lane from unnest($2::text[]) as w(token)
@@ -43,6 +48,7 @@ export class JobLoads {
   readonly #cells: JobCells
   readonly #lanes: LaneNumbers
   readonly #ids = new Set<string>()
+  readonly #wholeIds = new Set<string>()
   readonly #tokens = new Set<string>()
   readonly #knownTokens = new Set<string>()
   #stalledUntil = -Infinity
@@ -55,18 +61,19 @@ export class JobLoads {
     this.#lanes = lanes
   }
 
-  /** The job with this id, and whether all of it is loaded; otherwise it is lacking. */
+  /** The job with this id; lacking when it is not loaded. Only those who read want its payload, metadata and exit at once. */
   find(id: string): JobCell | undefined {
     const cell = this.#cells.find(id)
-    if (cell !== undefined && (cell.hasValues || cell.current === undefined)) return cell
-    this.lackValues(id)
+    if (cell !== undefined) return cell
+    this.#run.lack()
+    this.#ids.add(id)
     return undefined
   }
 
   /** Says that a job is wanted with its payload, metadata and exit. */
   lackValues(id: string): void {
     this.#run.lack()
-    this.#ids.add(id)
+    this.#wholeIds.add(id)
   }
 
   /** Whether the job that the token held is loaded, or there was none; otherwise it is lacking. */
@@ -86,7 +93,7 @@ export class JobLoads {
   }
 
   /** Takes a job in the columns of a list of this folder, with the number of its lane behind them. */
-  receive(row: Row, hasValues = true): JobCell {
+  receive(row: Row, hasValues: boolean): JobCell {
     const cell = this.#cells.receive(row, hasValues)
     if (cell.stored !== undefined) this.#lanes.learn(cell.stored, Number(row.at(-1)))
     return cell
@@ -98,21 +105,27 @@ export class JobLoads {
 
   #loadsById(): ReadonlyArray<Load> {
     const ids = Array.from(this.#ids)
+    const wholeIds = Array.from(this.#wholeIds)
     this.#ids.clear()
+    this.#wholeIds.clear()
+    if (this.#mode === "read") return this.#loadById(ids, true, anyById)
+    return [
+      ...this.#loadById(ids, false, liveNarrow, doneNarrow),
+      ...this.#loadById(wholeIds, true, liveWhole, doneWhole)
+    ]
+  }
+
+  #loadById(ids: ReadonlyArray<string>, hasValues: boolean, ...all: ReadonlyArray<string>): ReadonlyArray<Load> {
     if (ids.length === 0) return []
-    const receive = (rows: ReadonlyArray<Row>): void => {
-      for (const row of rows) this.receive(row)
-    }
-    const receiveLast = (rows: ReadonlyArray<Row>): void => {
-      receive(rows)
-      for (const id of ids) this.#cells.receiveAbsent(id)
-    }
-    return this.#mode === "read"
-      ? [{ sql: anyById, parameters: [ids], receive: receiveLast }]
-      : [
-          { sql: liveById, parameters: [ids], receive },
-          { sql: doneById, parameters: [ids], receive: receiveLast }
-        ]
+    return all.map((sql) => ({
+      sql,
+      parameters: [ids],
+      receive: (rows) => {
+        for (const row of rows) this.receive(row, hasValues)
+        if (sql !== all.at(-1)) return
+        for (const id of ids) this.#cells.receiveAbsent(id)
+      }
+    }))
   }
 
   #loadsByToken(): ReadonlyArray<Load> {
@@ -120,7 +133,7 @@ export class JobLoads {
     this.#tokens.clear()
     if (tokens.length === 0) return []
     const receive = (rows: ReadonlyArray<Row>): void => {
-      for (const row of rows) this.receive(row)
+      for (const row of rows) this.receive(row, true)
       for (const token of tokens) this.#knownTokens.add(token)
     }
     return [{ sql: byToken, parameters: [tokens], receive }]

@@ -4,14 +4,29 @@
  * be taken back, so that a void run, or one that failed, leaves no trace.
  */
 
+// What a row takes beside its values, roughly.
+const rowBytes = 1000
+
 /** See the file. The tables of a transaction share one. */
 export class Run {
   readonly #undo: Array<() => void> = []
   #isVoid = false
+  #lacks = 0
+  #bytes = 0
 
   /** Whether something was lacking: neither the answer nor the changes of this run mean anything. */
   get isVoid(): boolean {
     return this.#isVoid
+  }
+
+  /** How often something was lacking in all runs so far. */
+  get lacks(): number {
+    return this.#lacks
+  }
+
+  /** About how much memory all that is loaded and made takes, in bytes. */
+  get bytes(): number {
+    return this.#bytes
   }
 
   /** Begins the next run. */
@@ -23,11 +38,25 @@ export class Run {
   /** Says that something is not loaded. */
   lack(): void {
     this.#isVoid = true
+    this.#lacks++
   }
 
   /** Says how to take back a change. */
   changed(undo: () => void): void {
     this.#undo.push(undo)
+  }
+
+  /** Says that a row was loaded, with so many bytes of text. */
+  loaded(bytes: number): void {
+    this.#bytes += rowBytes + bytes
+  }
+
+  /** Says that a row was made, with so many bytes of text. */
+  made(bytes: number): void {
+    this.loaded(bytes)
+    this.changed(() => {
+      this.#bytes -= rowBytes + bytes
+    })
   }
 
   /** Takes back all changes of this run, the last one first. */

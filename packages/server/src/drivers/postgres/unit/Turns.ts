@@ -23,6 +23,10 @@ const attempt = (work: Work, tables: Tables): WorkExit => {
   }
 }
 
+// Units behind those that take so much are left to another transaction, and those behind so many wishes to another turn.
+const mostBytes = 32_000_000
+const mostLacks = 5000
+
 /** See the file. */
 export class Turns {
   readonly #tables: UnitTables
@@ -34,16 +38,19 @@ export class Turns {
     this.#works = works
   }
 
-  /** How the units ended that are kept, in their order. A unit that threw is among them, and has changed nothing. */
+  /** How the units ended that are kept: the first of them, in order. One that threw is among them, and has changed nothing. */
   get exits(): ReadonlyArray<WorkExit> {
     return this.#exits
   }
 
-  /** Runs those that are not kept yet; answers whether all are kept now. */
+  /** Runs those that are not kept yet; answers whether it was the last turn: all are kept, or enough for one transaction. */
   next(): boolean {
     const { run } = this.#tables
+    const lacksBefore = run.lacks
     let isKept = true
     for (const work of this.#works.slice(this.#exits.length)) {
+      if (this.#exits.length > 0 && run.bytes > mostBytes) return true
+      if (run.lacks - lacksBefore > mostLacks) return false
       run.begin()
       const exit = attempt(work, this.#tables)
       isKept &&= !run.isVoid

@@ -23,13 +23,15 @@ const find = `
   select ${attemptColumns}, a.seq::float8 from ${Columns.rows(keyFields, "w", 2)}
   ${each("attempt", "seq = w.seq::int8 and token = w.token and acked is not null", "a")} order by a.attempt`
 
-/** See `AttemptTable`. Entries of `done` come with their jobs. */
+/** See `AttemptTable`. Entries of `done` come with their jobs; `lackValues` says of a job that its exit is wanted too. */
 export class UnitAttempts implements AttemptTable, Part {
   readonly #cells: JobCells
+  readonly #lackValues: (id: string) => undefined
   readonly #byToken: KeyedRows<TokenOfJob, AttemptRow>
 
-  constructor(run: Run, cells: JobCells) {
+  constructor(run: Run, cells: JobCells, lackValues: (id: string) => undefined) {
     this.#cells = cells
+    this.#lackValues = lackValues
     this.#byToken = new KeyedRows(run, ({ seq, token }) => `${seq} ${token}`)
   }
 
@@ -42,11 +44,12 @@ export class UnitAttempts implements AttemptTable, Part {
   }
 
   byToken(job: JobRow, token: string): AttemptRow | undefined {
-    const { entries, stored, storedEnd } = this.#cell(job)
+    const { entries, hasValues, stored, storedEnd } = this.#cell(job)
     // The database knows nothing of a job that was given an id again here.
     const isStored = stored?.seq === job.seq
     const known = isStored && storedEnd !== undefined ? [storedEnd, ...entries] : entries
     const found = known.findLast((entry) => entry.token === token && entry.acked !== undefined)
+    if (found !== undefined && found === storedEnd && !hasValues) return this.#lackValues(job.id)
     if (found !== undefined || !isStored) return found
     const earlier = stored.ledgerLength - (storedEnd === undefined ? 0 : 1)
     return earlier === 0 ? undefined : this.#byToken.get({ seq: stored.seq, token })

@@ -57,6 +57,11 @@ export class UnitJobs implements JobTable, HistoryTable {
     if (row.flow !== undefined) this.#deleteFlow(row.id)
   }
 
+  /** Says that a job is wanted with its payload, metadata and exit. */
+  lackValues(id: string): undefined {
+    this.#jobs.lackValues(id)
+  }
+
   firstWaiting(queue: string, names: ReadonlyArray<string>): JobRow | undefined {
     const wanted = new Set(names)
     let best: JobCell | undefined
@@ -66,9 +71,7 @@ export class UnitJobs implements JobTable, HistoryTable {
       if (best?.current === undefined || runsBefore(row, best.current)) best = cell
     }
     if (!this.#lines.hasHead(queue, wanted, best?.current)) return undefined
-    if (best === undefined || best.hasValues) return best?.current
-    this.#jobs.lackValues(best.id)
-    return undefined
+    return best === undefined || best.hasValues ? best?.current : this.lackValues(best.id)
   }
 
   due(queue: string, now: number, limit: number): ReadonlyArray<JobRow> {

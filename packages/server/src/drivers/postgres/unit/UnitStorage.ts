@@ -30,7 +30,11 @@ const runAll = Effect.fnUntraced(function* (
   works: ReadonlyArray<Work>
 ): Effect.fn.Return<ReadonlyArray<Answer>> {
   const exit = yield* Effect.exit(runUntilKnown(sessions, store, works))
-  if (Exit.isSuccess(exit)) return answersOf(exit.value)
+  if (Exit.isSuccess(exit)) {
+    const answers = answersOf(exit.value)
+    const rest = works.slice(answers.length)
+    return rest.length === 0 ? answers : [...answers, ...(yield* runAll(sessions, store, rest))]
+  }
   const isOfUnits = Option.match(Exit.findErrorOption(exit), {
     onNone: () => true,
     onSome: (failure) => failure.isOfUnits

@@ -45,7 +45,7 @@ export class UnitTables implements Tables {
     this.#numbers = new Numbers(run)
     this.#asked = new Asked(run, mode)
     this.jobs = new UnitJobs(run, mode, this.#numbers, lanes, (flowId) => this.children.deleteFlow(flowId))
-    this.attempts = new UnitAttempts(run, this.jobs.cells)
+    this.attempts = new UnitAttempts(run, this.jobs.cells, (id) => this.jobs.lackValues(id))
     this.dedupes = new UnitDedupes(run)
     this.pauses = new UnitPauses(run, this.#asked)
     this.schedules = new UnitSchedules(run, this.#asked)

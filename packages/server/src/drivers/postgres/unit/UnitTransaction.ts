@@ -21,7 +21,7 @@ export interface UnitStore {
 export interface CommittedUnits {
   /** Its number, as `pg_current_xact_id()` gives it. */
   readonly transaction: string
-  /** How each unit ended. */
+  /** How the units ended: all, or as many of the first as one transaction takes. */
   readonly exits: ReadonlyArray<WorkExit>
 }
 
