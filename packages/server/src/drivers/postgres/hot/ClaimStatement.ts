@@ -52,16 +52,24 @@ const locked = (state: number): string => `
   select c.g, c.first, c.priority, c.store, c.lane, c.state, l.* from counts c cross join lateral (${lock(state)}) l
   where c.state = ${state}`
 
+const heads = `(${head(fresh, "and l.place >= c.start::int8")} union all ${head(returned, "")}) h`
+
+// Lanes come by priority, the highest first, and are read no further than there are enough jobs: none of a lower priority is among the best.
+const least = `
+  select c.priority from (select w.store, w.last - w.first + 1 as n, l.* from ${Groups.lanes} l(lane, priority, start)) c
+  cross join lateral ${heads} offset w.last - w.first limit 1`
+
 const merged = (tokens: string): string => `
   wanted as materialized (
-    select w.position as g, w.store, w.first, w.last, w.lane_from, w.lane_to from ${Groups.rows} where ${ready} ${tokens}
+    select w.position as g, w.store, w.first, w.last, w.lane_from, w.lane_to, coalesce((${least}), '-infinity') as least
+    from ${Groups.rows} where ${ready} ${tokens}
   ), lanes as (
     select w.g, w.store, w.first, w.last - w.first + 1 as n, l.* from wanted w
-    cross join lateral ${Groups.lanes} as l(lane, priority, start)
+    cross join lateral ${Groups.lanes} l(lane, priority, start) where l.priority >= w.least
   ), best as (
     select c.*, h.place, h.state, row_number() over (partition by c.g order by c.priority desc, h.place) as rank
     from lanes c
-    cross join lateral (${head(fresh, "and l.place >= c.start::int8")} union all ${head(returned, "")}) h
+    cross join lateral ${heads}
   ), counts as materialized (
     select g, first, priority, store, lane, state, min(place) as start, count(*) as n from best
     where rank <= n group by g, first, priority, store, lane, state

@@ -18,7 +18,7 @@ export interface Group {
   readonly store: number
   readonly queue: string
   readonly names: ReadonlyArray<string>
-  /** All lanes of these names, as far as they are known. */
+  /** All lanes of these names, as far as they are known, by priority, the highest first. */
   readonly lanes: ReadonlyArray<LaneStart>
   readonly claims: ReadonlyArray<Claim>
 }

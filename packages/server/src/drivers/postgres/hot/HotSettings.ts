@@ -14,7 +14,7 @@ export interface HotSettings {
 }
 
 /** What was measured to be best. */
-export const defaults: HotSettings = { isOn: true, enqueuesAtOnce: 2, claimsAtOnce: 2, acksAtOnce: 2, most: 500 }
+export const defaults: HotSettings = { isOn: true, enqueuesAtOnce: 2, claimsAtOnce: 1, acksAtOnce: 2, most: 500 }
 
 /** The settings in force where the stores of a database are made; for tests and measurements. */
 export const CurrentHotSettings = Context.Reference<HotSettings>("@jobwire/server/postgres/HotSettings", {

@@ -42,9 +42,10 @@ const textOf = ({ name, queue, store }: Line): string => JSON.stringify([store, 
 export class QueueLanes {
   readonly #lanes = new Map<string, ReadonlyArray<Lane>>()
 
-  /** The known lanes of these lines. */
+  /** The known lanes of these lines, by priority, the highest first. */
   find(lines: ReadonlyArray<Line>): ReadonlyArray<Lane> {
-    return lines.flatMap((line) => this.#lanes.get(textOf(line)) ?? [])
+    const lanes = lines.flatMap((line) => this.#lanes.get(textOf(line)) ?? [])
+    return lanes.length < 2 ? lanes : lanes.toSorted((one, other) => other.key.priority - one.key.priority)
   }
 
   /** Forgets these lines, since somebody has made a lane. */
