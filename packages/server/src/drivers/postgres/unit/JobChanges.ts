@@ -39,6 +39,7 @@ export interface JobChanges {
   readonly withinLive: ReadonlyArray<ToLive>
   readonly fromLive: ReadonlyArray<number>
   readonly toDone: ReadonlyArray<ToDone>
+  /** Their last ledger entries stay. */
   readonly fromDone: ReadonlyArray<number>
   readonly entries: ReadonlyArray<Entry>
   /** Jobs that lose a token which another job of their queue gets. */
@@ -69,7 +70,7 @@ class Sorter {
   readonly #got = new Set<string>()
   readonly #counts = new Map<string, CountChange>()
 
-  add({ current, entries, stored, storedEnd }: JobCell): void {
+  add({ current, entries, stored }: JobCell): void {
     if (stored !== undefined) this.#count(stored, -1)
     if (current !== undefined) this.#count(current, 1)
     this.#hold(stored, current)
@@ -82,7 +83,7 @@ class Sorter {
     }
     if (before === undefined) this.#inserted.push(current)
     else if (isProducerChanged(before, current)) this.#rewritten.push(current)
-    const ledger = before === undefined || storedEnd === undefined ? [...entries] : [storedEnd, ...entries]
+    const ledger = [...entries]
     const end = isTerminal(current.state) ? ledger.pop() : undefined
     for (const entry of ledger) this.#entries.push({ seq: current.seq, entry })
     this.#move(before, current, end)

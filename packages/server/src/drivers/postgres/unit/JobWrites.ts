@@ -5,7 +5,7 @@ import * as Columns from "../Columns.ts"
 import { type DoneItem, doneFields, jobFields, type LiveItem, liveFields, producerFields } from "../JobColumns.ts"
 import type { LaneNumbers } from "../LaneNumbers.ts"
 import * as RowStates from "../RowStates.ts"
-import { found } from "./Fences.ts"
+import { each, found } from "./Fences.ts"
 import type { CountChange, Entry, JobChanges, ToLive } from "./JobChanges.ts"
 import { type Write, writing } from "./Load.ts"
 
@@ -67,6 +67,12 @@ const free = (first: number): string =>
   `update live t set token = null from ${Columns.rows(seqFields, "r", first)} ${found("live", "seq = r.seq::int8")}
    where t.ctid = f.at`
 
+// The entry that finished a job goes to those before it.
+const keepEnds = (first: number): string => `
+  insert into attempt (store, ${Columns.names(attemptFields)})
+  select $1, d.seq, d.ledger_length, d.processed_at, d.finished_at, d.outcome, d.acked, d.token, d.exit
+  from ${Columns.rows(seqFields, "r", first)} ${each("done", "seq = r.seq::int8", "d")}`
+
 /** What goes, and may come again under its key. */
 export const clears = ({ deleted, freed, fromDone }: JobChanges): ReadonlyArray<Write> => [
   ...writing(
@@ -74,6 +80,7 @@ export const clears = ({ deleted, freed, fromDone }: JobChanges): ReadonlyArray<
     seqFields,
     freed.filter((seq) => !deleted.includes(seq))
   ),
+  ...writing(keepEnds, seqFields, fromDone),
   ...["job", "live", "attempt"].flatMap((table) => writing(deleteFrom(table), seqFields, deleted)),
   ...writing(deleteFrom("done"), seqFields, [...deleted, ...fromDone])
 ]
