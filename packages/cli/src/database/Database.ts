@@ -1,5 +1,6 @@
 /** Which PostgreSQL database: `--database-url` or `DATABASE_URL`, and `--schema`. No text made here holds a password. */
 import type { JobStoreError } from "@jobwire/protocol"
+import type { PostgresJobStore } from "@jobwire/server/postgres"
 import { Config, Effect, Option, Redacted } from "effect"
 import { Flag } from "effect/cli"
 import * as ExitCode from "../ExitCode.ts"
@@ -88,7 +89,7 @@ export const databaseFailure = (database: Database, error: JobStoreError): Comma
   })
 
 /** PostgreSQL's driver, loaded when it is needed: the other commands start sooner without. */
-export const driver = Effect.map(
+export const driver: Effect.Effect<typeof PostgresJobStore> = Effect.map(
   Effect.promise(() => import("@jobwire/server/postgres")),
   ({ PostgresJobStore }) => PostgresJobStore
 )
