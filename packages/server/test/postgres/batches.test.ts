@@ -26,8 +26,15 @@ const lockDurationMs = 10
 
 // An id that a store draws is another in each of them, so each request has one.
 const request = fc
-  .record({ request: Commands.request, id, queue, name })
-  .map(({ id, name, queue, request }) => EnqueueRequest.make({ ...request, id, name, queue }))
+  .record({
+    request: Commands.request,
+    id,
+    queue,
+    name,
+    payload: fc.nat({ max: 99 }),
+    metadata: fc.constantFrom<Record<string, string>>({}, { m: "1" }, { m: "2" })
+  })
+  .map(({ request, ...fields }) => EnqueueRequest.make(Object.assign({}, request, fields)))
 
 /** Calls that are one unit of work each. */
 const unit: fc.Arbitrary<Commands.Command> = fc.oneof(
