@@ -30,8 +30,8 @@ const storageWith = Effect.fnUntraced(function* (
 ): Effect.fn.Return<{ readonly storage: Storage; readonly number: number }, unknown, Scope.Scope> {
   const { number } = yield* freshUnits
   const connections = yield* Connections.make({ url: databaseUrl() })
-  const hot = broken(connections.hot, between)
-  const storage = yield* UnitStorage.make({ ...connections, hot }, { number, lanes: new LaneNumbers() })
+  const sessions = { write: broken(connections.hot, between), read: connections.calm }
+  const storage = yield* UnitStorage.make(sessions, { number, lanes: new LaneNumbers() })
   return { storage, number }
 })
 

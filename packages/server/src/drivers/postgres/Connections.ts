@@ -2,7 +2,7 @@
  * The connections of one server: one pool for the statements of workers and producers, planned as a queue needs it, another
  * for lists and dashboards, where PostgreSQL's planner decides. Every connection is made ready once, by settings of its session.
  */
-import { Duration, Effect, type Scope } from "effect"
+import { Duration, Effect, type Scope, Semaphore } from "effect"
 import type { PgConnection } from "@effect/sql-pg/PgConnection"
 import * as PgPool from "@effect/sql-pg/PgPool"
 import type { SqlError } from "effect/sql/SqlError"
@@ -95,6 +95,15 @@ export const observed = (sessions: Sessions, told: () => void): Sessions => ({
   use: (work) => Effect.tap(sessions.use(work), Effect.sync(told))
 })
 
+/** So many sessions of the same pool at most, so that others always find some. */
+export const limited = (sessions: Sessions, most: number): Sessions => {
+  const permits = Semaphore.makeUnsafe(most)
+  return { use: (work) => permits.withPermit(sessions.use(work)) }
+}
+
+/** How many connections the hot pool of a server has at most. */
+export const hotConnections = (options: PostgresOptions): number => options.hotConnections ?? 6
+
 /** The pools of a server, for as long as the scope lives. */
 export const make: (options: PostgresOptions) => Effect.Effect<Connections, SqlError, Scope.Scope> = Effect.fnUntraced(
   function* (options) {
@@ -103,7 +112,7 @@ export const make: (options: PostgresOptions) => Effect.Effect<Connections, SqlE
     const hot = yield* makeSessions(
       options,
       { ...common, ...hotSettings },
-      { min: 0, max: options.hotConnections ?? 6, pipelined: true }
+      { min: 0, max: hotConnections(options), pipelined: true }
     )
     const calm = yield* makeSessions(options, common, { min: 0, max: options.calmConnections ?? 3 })
     return { hot, calm }

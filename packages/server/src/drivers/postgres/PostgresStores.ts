@@ -50,21 +50,22 @@ const prepareSchema = (options: PostgresOptions): Effect.Effect<void, JobStoreEr
 /** What the stores of one database share. */
 interface Database {
   readonly connections: Connections.Connections
+  readonly units: UnitStorage.UnitSessions
   readonly options: PostgresOptions
   readonly wakes: PostgresWake.PostgresWake
   readonly statements: HotOperations.HotStatements
   readonly hasMetadataIndex: boolean
 }
 
+/** The store of this number. Nothing in it takes time, so that nobody goes away and leaves half of it. */
 const makeStore = Effect.fnUntraced(function* (
-  { connections, hasMetadataIndex, options, statements, wakes }: Database,
-  id: StoreId
-): Effect.fn.Return<JobStore.Service, JobStoreError, Scope.Scope> {
+  { connections, hasMetadataIndex, options, statements, units: unitSessions, wakes }: Database,
+  number: number
+): Effect.fn.Return<JobStore.Service, never, Scope.Scope> {
   const limits = yield* Limits.CurrentLimits
-  const number = yield* numberOf(connections.calm, id)
   const lanes = new LaneNumbers()
   const wake = wakes.store(number)
-  const storage = yield* UnitStorage.make(connections, { number, lanes })
+  const storage = yield* UnitStorage.make(unitSessions, { number, lanes })
   const engine = new Engine(storage, wake, limits, options.idGenerator)
   yield* Effect.forkScoped(
     HistorySweep.forever(
@@ -94,18 +95,37 @@ export const make: (options: PostgresOptions) => Effect.Effect<JobStores["Servic
     const hasMetadataIndex = yield* MetadataIndexing.hasMetadataIndex(connections.calm)
     const wakes = yield* PostgresWake.make(options, pools.hot)
     const statements = yield* HotOperations.make(connections.hot)
-    const database: Database = { connections, options, wakes, statements, hasMetadataIndex }
+    const database: Database = {
+      connections,
+      // A transaction may wait for the one of another server; statements of workers must not wait for it too.
+      units: {
+        write: Connections.limited(connections.hot, Math.ceil(Connections.hotConnections(options) / 2)),
+        read: connections.calm
+      },
+      options,
+      wakes,
+      statements,
+      hasMetadataIndex
+    }
     // Stores that are made later live in the scope, and by the clock, that the directory has now.
     const context = yield* Effect.context<Scope.Scope>()
     const oneAtATime = yield* Semaphore.make(1)
     const stores = new Map<string, JobStore.Service>()
-    const getOrMake = Effect.fnUntraced(function* (id: StoreId) {
-      const key = JSON.stringify([id.tenant, id.store])
-      const found = stores.get(key)
-      if (found !== undefined) return found
-      const made = yield* Effect.provideContext(makeStore(database, id), context)
+    const add = Effect.fnUntraced(function* (id: StoreId, key: string) {
+      const number = yield* numberOf(connections.calm, id)
+      const made = yield* makeStore(database, number).pipe(Effect.provideContext(context), Effect.uninterruptible)
       stores.set(key, made)
       return made
     })
-    return JobStores.of({ get: (id) => oneAtATime.withPermit(getOrMake(id)) })
+    const getOr = (key: string, otherwise: Effect.Effect<JobStore.Service, JobStoreError>) =>
+      Effect.suspend(() => {
+        const found = stores.get(key)
+        return found === undefined ? otherwise : Effect.succeed(found)
+      })
+    return JobStores.of({
+      get: (id) => {
+        const key = JSON.stringify([id.tenant, id.store])
+        return getOr(key, oneAtATime.withPermit(getOr(key, add(id, key))))
+      }
+    })
   })

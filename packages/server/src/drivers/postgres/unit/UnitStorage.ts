@@ -8,7 +8,7 @@ import * as LiveClock from "../../../LiveClock.ts"
 import * as Batcher from "../../batch/Batcher.ts"
 import type { Committed, Storage } from "../../embedded/Storage.ts"
 import type { Tables } from "../../embedded/Tables.ts"
-import type { Connections, Sessions } from "../Connections.ts"
+import type { Sessions } from "../Connections.ts"
 import { driverFault, fromSql } from "../PostgresFault.ts"
 import { runUntilKnown } from "./Outcome.ts"
 import { read } from "./ReadTransaction.ts"
@@ -46,13 +46,19 @@ const runAll = Effect.fnUntraced(function* (
   return works.map(() => answer)
 })
 
+/** Where units run: pipelined sessions for those that may write, any for those that only read. */
+export interface UnitSessions {
+  readonly write: Sessions
+  readonly read: Sessions
+}
+
 /** The storage, for as long as the scope lives; what waits when it closes is carried out. */
-export const make: (connections: Connections, store: UnitStore) => Effect.Effect<Storage, never, Scope.Scope> =
-  Effect.fnUntraced(function* (connections, store) {
+export const make: (sessions: UnitSessions, store: UnitStore) => Effect.Effect<Storage, never, Scope.Scope> =
+  Effect.fnUntraced(function* (sessions, store) {
     const batcher = yield* Batcher.make<Work, Answer, JobStoreError>({
       atOnce: 1,
       mostWeight: mostUnits,
-      run: (works) => LiveClock.withLive(runAll(connections.hot, store, works)),
+      run: (works) => LiveClock.withLive(runAll(sessions.write, store, works)),
       refusal: () => driverFault("the stores of this database are closed: their layer's scope has ended", false)
     })
     return {
@@ -60,7 +66,7 @@ export const make: (connections: Connections, store: UnitStore) => Effect.Effect
         // What answers a caller is what its own work gave.
         Effect.flatten(batcher.submit(work) as Effect.Effect<Exit.Exit<Committed<A>, JobStoreError>, JobStoreError>),
       read: <A>(work: (tables: Tables) => A) =>
-        LiveClock.withLive(read(connections.calm, store, work)).pipe(
+        LiveClock.withLive(read(sessions.read, store, work)).pipe(
           Effect.mapError(fromSql),
           Effect.flatMap((exit) => exit as Exit.Exit<A, JobStoreError>)
         )
