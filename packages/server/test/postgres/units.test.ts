@@ -95,6 +95,30 @@ describe("units of one transaction", () => {
     })
   )
 
+  it.effect("an enqueue that finds its key held keeps no worker from the job", () =>
+    Effect.gen(function* () {
+      const free = `
+        select count(*)::int4 from (select from live where store = $1 for update skip locked) l`
+      const seen: Array<unknown> = []
+      const { number, store } = yield* storeWith((sql, run) =>
+        sql === "commit"
+          ? Effect.andThen(
+              Effect.map(look, (rows) => void seen.push(rows[0]?.[0])),
+              run
+            )
+          : run
+      )
+      const look = query(free, [number])
+      yield* store.enqueue(request({ dedupe: dedupe("k") }))
+      const { duplicate } = yield* store.enqueue(request({ dedupe: dedupe("k") }))
+      assert.isTrue(duplicate)
+      // The first is not visible to others before it is committed, and a cancel locks it.
+      assert.isTrue(yield* store.cancelByDedupe("job", "k"))
+      assert.deepStrictEqual(seen, [0, 1, 0])
+      assert.deepStrictEqual(yield* brokenRules(number), [])
+    })
+  )
+
   it.effect("a unit that throws takes nobody with it, and leaves nothing behind", () =>
     Effect.gen(function* () {
       const { number, storage } = yield* storageWith(nothingBetween)

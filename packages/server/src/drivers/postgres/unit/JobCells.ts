@@ -13,6 +13,8 @@ export interface JobCell {
   storedEnd: AttemptRow | undefined
   /** Whether payload, metadata and exit were loaded too; they are absent otherwise. */
   hasValues: boolean
+  /** Whether nobody else changes the job meanwhile; what was loaded without a lock is looked at only. */
+  isLocked: boolean
   current: JobRow | undefined
   /** Ledger entries that units have appended. */
   entries: ReadonlyArray<AttemptRow>
@@ -40,6 +42,7 @@ export class JobCells {
   readonly #cells = new Map<string, JobCell>()
   readonly #groups = new Map<string, Set<JobCell>>()
   readonly #seqs = new Set<number>()
+  readonly #unlocked = new Set<string>()
   /** Those that the database has as finished. */
   readonly storedEnded = new Set<JobCell>()
 
@@ -95,6 +98,7 @@ export class JobCells {
 
   /** Gives the job another row. */
   write(cell: JobCell, row: JobRow): void {
+    this.#lock(cell)
     const before = cell.current
     this.#place(cell, row)
     this.#run.changed(() => this.#place(cell, before))
@@ -102,6 +106,7 @@ export class JobCells {
 
   /** Takes the job away, with its ledger: what gets its id later is another job. */
   delete(cell: JobCell): void {
+    this.#lock(cell)
     const { current, entries } = cell
     this.#place(cell, undefined)
     cell.entries = []
@@ -120,28 +125,49 @@ export class JobCells {
     })
   }
 
+  /** The ids of jobs that units have changed and that are not locked; asked once, they are no longer told. */
+  takeUnlocked(): ReadonlyArray<string> {
+    const ids = Array.from(this.#unlocked)
+    this.#unlocked.clear()
+    return ids
+  }
+
   /** Says that the database has no job with this id. */
   receiveAbsent(id: string): void {
     if (!this.#cells.has(id)) this.#cells.set(id, newCell(id))
   }
 
-  /** Says what the database has, in the columns of a job. What units have written over it stays. */
-  receive(row: Row, hasValues: boolean): JobCell {
+  /**
+   * Says what the database has, in the columns of a job. What units have written over it stays; before the lock they have written
+   * nothing.
+   */
+  receive(row: Row, hasValues: boolean, isLocked: boolean): JobCell {
     const job = decodeJob(row)
+    const end = decodeEnd(row)
     this.#run.loaded((job.payload?.length ?? 0) + (job.exit?.length ?? 0))
     const cell = this.#cells.get(job.id) ?? newCell(job.id)
     this.#cells.set(job.id, cell)
-    if (cell.stored === undefined && cell.current === undefined) {
+    const isNew = cell.stored === undefined && cell.current === undefined
+    // Nobody takes what is finished from units.
+    const isNewer = cell.stored !== undefined && !cell.isLocked && (isLocked || end !== undefined)
+    if (isNew || isNewer) {
       cell.stored = job
-      cell.storedEnd = decodeEnd(row)
+      cell.storedEnd = end
       cell.hasValues = hasValues
+      cell.isLocked = isLocked || end !== undefined
       this.#seqs.add(job.seq)
-      if (cell.storedEnd !== undefined) this.storedEnded.add(cell)
+      if (end !== undefined) this.storedEnded.add(cell)
       this.#place(cell, job)
     } else if (hasValues && !cell.hasValues && cell.stored !== undefined) {
-      this.#addValues(cell, job, decodeEnd(row))
+      this.#addValues(cell, job, end)
     }
     return cell
+  }
+
+  #lock(cell: JobCell): void {
+    if (cell.stored === undefined || cell.isLocked) return
+    this.#run.lack()
+    this.#unlocked.add(cell.id)
   }
 
   #addValues(cell: JobCell, job: JobRow, end: AttemptRow | undefined): void {
@@ -174,6 +200,7 @@ const newCell = (id: string): JobCell => ({
   stored: undefined,
   storedEnd: undefined,
   hasValues: false,
+  isLocked: false,
   current: undefined,
   entries: []
 })

@@ -19,14 +19,15 @@ const anyById = `
   left join lateral (select * from done where store = $1 and seq = j.seq offset 0) d on true
   ${each("lane", "lane = coalesce(l.lane, d.lane)", "n")}`
 
-const liveById = (columns: string): string => `
+const liveById = (columns: string, live = eachLocked("seq = j.seq")): string => `
   select ${columns}, n.lane from (select j.* from ${ids} ${each("job", "id = w.id", "j")} order by j.seq) j
-  ${eachLocked("seq = j.seq")} ${each("lane", "lane = l.lane", "n")}`
+  ${live} ${each("lane", "lane = l.lane", "n")}`
 
 const doneById = (columns: string): string => `
   select ${columns}, n.lane from ${ids} ${each("job", "id = w.id", "j")} ${each("done", "seq = j.seq", "d")}
   ${each("lane", "lane = d.lane", "n")}`
 
+const livePeeked = liveById(liveJobWithoutValues, each("live", "seq = j.seq", "l"))
 const liveNarrow = liveById(liveJobWithoutValues)
 const doneNarrow = doneById(doneJobWithoutValues)
 const liveWhole = liveById(liveJob)
@@ -49,6 +50,9 @@ export class JobLoads {
   readonly #lanes: LaneNumbers
   readonly #ids = new Set<string>()
   readonly #wholeIds = new Set<string>()
+  readonly #peekedIds = new Set<string>()
+  /** Ids that a dedupe key names. */
+  readonly #keyed = new Set<string>()
   readonly #tokens = new Set<string>()
   readonly #knownTokens = new Set<string>()
   #stalledUntil = -Infinity
@@ -66,8 +70,15 @@ export class JobLoads {
     const cell = this.#cells.find(id)
     if (cell !== undefined) return cell
     this.#run.lack()
-    this.#ids.add(id)
+    // Most who come by a key only look: they shall not keep workers from the job.
+    if (this.#keyed.has(id)) this.#peekedIds.add(id)
+    else this.#ids.add(id)
     return undefined
+  }
+
+  /** Says that a dedupe key names this id. */
+  keyed(id: string): void {
+    this.#keyed.add(id)
   }
 
   /** Says that a job is wanted with its payload, metadata and exit. */
@@ -93,8 +104,8 @@ export class JobLoads {
   }
 
   /** Takes a job in the columns of a list of this folder, with the number of its lane behind them. */
-  receive(row: Row, hasValues: boolean): JobCell {
-    const cell = this.#cells.receive(row, hasValues)
+  receive(row: Row, hasValues: boolean, isLocked = true): JobCell {
+    const cell = this.#cells.receive(row, hasValues, isLocked)
     if (cell.stored !== undefined) this.#lanes.learn(cell.stored, Number(row.at(-1)))
     return cell
   }
@@ -104,26 +115,32 @@ export class JobLoads {
   }
 
   #loadsById(): ReadonlyArray<Load> {
-    const ids = Array.from(this.#ids)
-    const wholeIds = Array.from(this.#wholeIds)
-    this.#ids.clear()
-    this.#wholeIds.clear()
-    if (this.#mode === "read") return this.#loadById(ids, true, anyById)
+    const toLock = this.#cells.takeUnlocked()
+    const ids = taken(this.#ids)
+    const peeked = taken(this.#peekedIds)
+    const whole = taken(this.#wholeIds)
+    if (this.#mode === "read") return this.#loadById([...ids, ...peeked], [anyById], true, false)
     return [
-      ...this.#loadById(ids, false, liveNarrow, doneNarrow),
-      ...this.#loadById(wholeIds, true, liveWhole, doneWhole)
+      ...this.#loadById(peeked, [livePeeked, doneNarrow], false, false),
+      ...this.#loadById([...ids, ...toLock], [liveNarrow, doneNarrow], false, true),
+      ...this.#loadById(whole, [liveWhole, doneWhole], true, true)
     ]
   }
 
-  #loadById(ids: ReadonlyArray<string>, hasValues: boolean, ...all: ReadonlyArray<string>): ReadonlyArray<Load> {
+  #loadById(
+    ids: ReadonlyArray<string>,
+    statements: ReadonlyArray<string>,
+    hasValues: boolean,
+    isLocked: boolean
+  ): ReadonlyArray<Load> {
     if (ids.length === 0) return []
-    return all.map((sql) => ({
+    return statements.map((sql) => ({
       sql,
       parameters: [ids],
       receive: (rows) => {
-        for (const row of rows) this.receive(row, hasValues)
-        if (sql !== all.at(-1)) return
-        for (const id of ids) this.#cells.receiveAbsent(id)
+        for (const row of rows) this.receive(row, hasValues, isLocked)
+        // What none of them has found is nowhere.
+        if (sql === statements.at(-1)) for (const id of ids) this.#cells.receiveAbsent(id)
       }
     }))
   }
@@ -148,4 +165,10 @@ export class JobLoads {
     }
     return [{ sql: stalled, parameters: [moment], receive }]
   }
+}
+
+const taken = (ids: Set<string>): ReadonlyArray<string> => {
+  const all = Array.from(ids)
+  ids.clear()
+  return all
 }

@@ -39,11 +39,13 @@ const decode = (row: Row): DedupeRow => {
   return { name, key, jobId, expiresAt: expiresAt ?? undefined }
 }
 
-/** See `DedupeTable`. */
+/** See `DedupeTable`. `names` is told which jobs the keys name. */
 export class UnitDedupes implements DedupeTable, Part {
   readonly #rows: KeyedRows<DedupeKey, DedupeRow>
+  readonly #names: (jobId: string) => void
 
-  constructor(run: Run) {
+  constructor(run: Run, names: (jobId: string) => void) {
+    this.#names = names
     this.#rows = new KeyedRows(run, ({ key, name }) => JSON.stringify([name, key]))
   }
 
@@ -66,11 +68,14 @@ export class UnitDedupes implements DedupeTable, Part {
   loads(): ReadonlyArray<Load> {
     const keys = this.#rows.takeLacking()
     if (keys.length === 0) return []
-    const receive: Load["receive"] = (rows) =>
+    const receive: Load["receive"] = (columns) => {
+      const rows = columns.map(decode)
+      for (const { jobId } of rows) this.#names(jobId)
       this.#rows.receive(
         keys,
-        rows.map(decode).map((row) => [row, row])
+        rows.map((row) => [row, row])
       )
+    }
     return [{ sql: find, parameters: Columns.parameters(keyFields, keys), receive }]
   }
 

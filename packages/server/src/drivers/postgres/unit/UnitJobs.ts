@@ -57,6 +57,11 @@ export class UnitJobs implements JobTable, HistoryTable {
     if (row.flow !== undefined) this.#deleteFlow(row.id)
   }
 
+  /** Says that a dedupe key names this id. */
+  keyed(id: string): void {
+    this.#jobs.keyed(id)
+  }
+
   /** Says that a job is wanted with its payload, metadata and exit. */
   lackValues(id: string): undefined {
     this.#jobs.lackValues(id)

@@ -46,7 +46,7 @@ export class UnitTables implements Tables {
     this.#asked = new Asked(run, mode)
     this.jobs = new UnitJobs(run, mode, this.#numbers, lanes, (flowId) => this.children.deleteFlow(flowId))
     this.attempts = new UnitAttempts(run, this.jobs.cells, (id) => this.jobs.lackValues(id))
-    this.dedupes = new UnitDedupes(run)
+    this.dedupes = new UnitDedupes(run, (jobId) => this.jobs.keyed(jobId))
     this.pauses = new UnitPauses(run, this.#asked)
     this.schedules = new UnitSchedules(run, this.#asked)
     this.children = new UnitChildren(run, this.#asked, (id) => this.#isWaiting(id))
