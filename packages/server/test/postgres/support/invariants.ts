@@ -38,6 +38,10 @@ const rules: ReadonlyArray<readonly [rule: string, sql: string]> = [
      ) s where entries <> (select count(*) from attempt a where a.store = $1 and a.seq = s.seq)`
   ],
   [
+    "the entries of a ledger are numbered from one, without gaps",
+    "select seq from attempt where store = $1 group by seq having min(attempt) <> 1 or max(attempt) <> count(*)"
+  ],
+  [
     "no entry is without its job",
     "select seq from attempt a where store = $1 and not exists (select from job j where j.store = $1 and j.seq = a.seq)"
   ],
@@ -69,6 +73,18 @@ const rules: ReadonlyArray<readonly [rule: string, sql: string]> = [
   [
     "every child has its parent",
     "select flow_id from child c where store = $1 and not exists (select from job j where j.store = $1 and j.id = c.flow_id)"
+  ],
+  [
+    "a flow counts its children as they are",
+    `select seq from (select seq, flow from live where store = $1 union all select seq, flow from done where store = $1) f
+     join job j using (seq)
+     cross join unnest(array['pending', 'completed', 'failed', 'cancelled'], array[0, 1, 2, 3]) s (word, status)
+     where j.store = $1 and f.flow is not null and (f.flow::json ->> s.word)::int <>
+       (select count(*) from child c where c.store = $1 and c.flow_id = j.id and c.status = s.status)`
+  ],
+  [
+    "a job without children waits for none",
+    "select seq from live where store = $1 and state = 3 and (flow is null or (flow::json ->> 'pending')::int = 0)"
   ],
   [
     "a key without a window is held by a job that is not finished",
