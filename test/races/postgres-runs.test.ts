@@ -105,17 +105,18 @@ const endBoth = Effect.fnUntraced(function* (
   yield* Effect.all([many(6, (caller) => work(caller, 0)), many(4, cancel)], { concurrency: "unbounded" })
 })
 
+const parent = (index: number) => ({
+  flowName: "flow",
+  flowId: "parent",
+  childKey: `${index}`,
+  parentStoreKey: "store",
+  depth: 1
+})
+
 describe("cancels", () => {
   race("against claims and acks: each child ends once, and its end is in the outbox once", ({ name, server }) =>
     Effect.gen(function* () {
       const jobs = 150
-      const parent = (index: number) => ({
-        flowName: "flow",
-        flowId: "parent",
-        childKey: `${index}`,
-        parentStoreKey: "store",
-        depth: 1
-      })
       const requests = range(jobs).map((index) => request(index, { parent: parent(index) }))
       yield* many(3, (index) => server(index).enqueueMany(requests.slice(index * 50, index * 50 + 50)))
       const told = new Map<string, End>()

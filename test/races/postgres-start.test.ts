@@ -4,7 +4,6 @@ import { EnqueueRequest, JobStore } from "@jobwire/protocol"
 import { Context, Effect, Layer, Redacted, type Scope } from "effect"
 import { randomUUID } from "node:crypto"
 import { query } from "../../packages/server/test/postgres/support/database.ts"
-import { many } from "../../packages/server/test/postgres/support/races.ts"
 import { databaseUrl, postgresStore } from "../support/fresh-postgres.ts"
 
 const emptyDatabase: Effect.Effect<Redacted.Redacted, unknown, Scope.Scope> = Effect.gen(function* () {
@@ -19,18 +18,18 @@ it.live("five at once: each step is applied once, and all work on one store", ()
   Effect.gen(function* () {
     const url = yield* emptyDatabase
     const name = randomUUID()
-    const contexts = yield* many(5, () =>
-      Layer.build(Layer.fresh(postgresStore(name, { url, migrate: true, hotConnections: 2, calmConnections: 1 })))
-    )
+    const server = postgresStore(name, { url, migrate: true, hotConnections: 2, calmConnections: 1 })
+    const contexts = yield* Effect.forEach(Array.from({ length: 5 }), () => Layer.build(Layer.fresh(server)), {
+      concurrency: "unbounded"
+    })
     const stores = contexts.map((context) => Context.get(context, JobStore.JobStore))
     const steps = yield* query("select count(*)::int4, count(distinct version)::int4 from migration", [], url)
     assert.deepStrictEqual(steps[0]?.[0], steps[0]?.[1])
     assert.deepStrictEqual(yield* query("select count(*)::int4 from store", [], url), [[1]])
-    yield* many(
-      5,
-      (index) =>
-        stores[index]?.enqueue(EnqueueRequest.make({ name: "a", queue: "queue", payload: index })) ??
-        Effect.die("no store")
+    yield* Effect.forEach(
+      stores,
+      (store, index) => store.enqueue(EnqueueRequest.make({ name: "a", queue: "queue", payload: index })),
+      { concurrency: "unbounded" }
     )
     for (const store of stores) assert.strictEqual((yield* store.counts()).waiting, 5)
     assert.deepStrictEqual(
