@@ -43,6 +43,7 @@ export type Settings = Readonly<Record<string, string>>
 // the index that a statement was written for, and plans once.
 const hotSettings: Settings = {
   enable_seqscan: "off",
+  enable_bitmapscan: "off",
   enable_hashjoin: "off",
   enable_mergejoin: "off",
   jit: "off",

@@ -6,6 +6,7 @@ import type { TerminalState } from "@jobwire/protocol"
 import { acks, outcomes, states, terminalStates } from "../../columns/Codes.ts"
 import * as Columns from "../Columns.ts"
 import type { Ending } from "./AnyJob.ts"
+import { seqById } from "./Lookups.ts"
 
 /** An ack that ends a job. */
 export interface EndingAck {
@@ -44,18 +45,15 @@ const columns = [...keys, ...ends]
 const kept = ["store", "seq", "lane", "place", "run_at", "processed_at", "token"] as const
 const count = (state: TerminalState): string => `count(*) filter (where state = ${states.code(state)})`
 
-// A subquery with an offset is a fence: it keeps the planner, which knows little of such tables, to the index that leads from one row to
-// the next. A condition on the state of a live row would lead it to another one.
 export const sql = `
   with held as materialized (
-    select ${ends.map(({ name }) => `g.${name}`).join(", ")}, g.position, l.ctid as at
+    select ${ends.map(({ name }) => `g.${name}`).join(", ")}, g.position, l.at
     from ${Columns.numberedRows(columns, "g")}
     cross join lateral (
-      select coalesce(g.seq::int8, (select j.seq from job j where j.store = g.store and j.id = g.id)) as seq offset 0
-    ) j
-    join live l on l.store = g.store and l.seq = j.seq
-    where l.token = g.token and l.plain
-    for update of l skip locked
+      select l.ctid as at from live l
+      where l.store = g.store and l.seq = coalesce(g.seq::int8, ${seqById("g.store", "g.id")}) and l.token = g.token and l.plain
+      for update skip locked
+    ) l
   ), gone as (
     delete from live l using held h where l.ctid = h.at
     returning h.position, ${kept.map((name) => `l.${name}`).join(", ")},

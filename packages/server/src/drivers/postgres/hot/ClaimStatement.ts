@@ -13,12 +13,13 @@ import { decodeJob, liveJob } from "../JobColumns.ts"
 import type { LaneKey } from "../LaneNumbers.ts"
 import { active, fresh, returned } from "../RowStates.ts"
 import * as Groups from "./Groups.ts"
-import { due, held, lanesOf, paused } from "./QueueConditions.ts"
+import { jobBySeq } from "./Lookups.ts"
+import { due, held, lanesOfNames, paused } from "./QueueConditions.ts"
 
 const bytes = `$${Groups.next}::float8`
 
 const ready = `
-  not ${paused} and not ${due} and (select count(*) from ${lanesOf(Groups.names)}) = w.lane_to - w.lane_from + 1`
+  not ${paused} and not ${due} and (select count(*) from ${lanesOfNames}) = w.lane_to - w.lane_from + 1`
 
 // Costs as much as finding the jobs; without it a token that holds one makes the statement fail.
 const noneHeld = `and (select t.k from ${held} limit 1) is null`
@@ -37,7 +38,8 @@ const straight = (tokens: string): string => `
       ${Groups.lane.start("w.lane_from")} as start, w.last - w.first + 1 as n
     from ${Groups.rows} where w.lane_from = w.lane_to and ${ready} ${tokens} and (
       select l.seq from live l
-      where l.store = w.store and l.lane = ${Groups.lane.number("w.lane_from")} and l.state = ${returned} limit 1
+      where l.store = w.store and l.lane = ${Groups.lane.number("w.lane_from")} and l.state = ${returned}
+      order by l.place limit 1
     ) is null
   ), picked as materialized (
     select c.g, c.first, c.store, c.lane, ${fresh} as was, r.seq, r.at, (c.first + r.rank - 1)::int4 as k
@@ -83,7 +85,7 @@ const merged = (tokens: string): string => `
 const sizeOf = `
   select coalesce(octet_length(j.payload::text), 0) + case when j.metadata is null then 2
     else octet_length(j.metadata::text) + 1 - 2 * (select count(*) from jsonb_object_keys(j.metadata)) end as bytes
-  from job j where j.store = p.store and j.seq = p.seq offset 0`
+  from ${jobBySeq("p.store", "p.seq", "j.payload, j.metadata")} j`
 
 // The jobs of a group end before they are too big for one answer. The first one fits whatever its size.
 const fitting = `
@@ -108,7 +110,7 @@ const take = (from: string): string => `
     select store, lane, -count(*), count(*) from taken group by store, lane
   )
   select ${liveJob}, l.k, l.was, l.lane, (select count(*) from picked)::int4 from taken l
-  cross join lateral (select * from job j where j.store = l.store and j.seq = l.seq offset 0) j cross join ${noLane}`
+  cross join lateral ${jobBySeq("l.store", "l.seq")} j cross join ${noLane}`
 
 /** What a statement must be able to do. */
 export interface Kind {

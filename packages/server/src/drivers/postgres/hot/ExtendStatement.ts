@@ -3,6 +3,7 @@
  * are changed. No index holds the end of a lease, so a heartbeat writes no index.
  */
 import * as Columns from "../Columns.ts"
+import { seqById } from "./Lookups.ts"
 
 /** A lease that is to last until then. */
 export interface Extension {
@@ -24,14 +25,13 @@ const columns: ReadonlyArray<Columns.Column<Extension>> = [
 
 export const sql = `
   with held as materialized (
-    select g.position, g.until, l.ctid as at
+    select g.position, g.until, l.at
     from ${Columns.numberedRows(columns, "g")}
     cross join lateral (
-      select coalesce(g.seq::int8, (select j.seq from job j where j.store = g.store and j.id = g.id)) as seq offset 0
-    ) j
-    join live l on l.store = g.store and l.seq = j.seq
-    where l.token = g.token and not l.cancel_requested
-    for update of l skip locked
+      select l.ctid as at from live l
+      where l.store = g.store and l.seq = coalesce(g.seq::int8, ${seqById("g.store", "g.id")}) and l.token = g.token and not l.cancel_requested
+      for update skip locked
+    ) l
   ), extended as (
     update live l set lock_until = h.until from held h where l.ctid = h.at returning h.position
   )

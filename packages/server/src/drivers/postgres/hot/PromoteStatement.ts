@@ -2,7 +2,7 @@
 import * as Columns from "../Columns.ts"
 import type { Row } from "../Connections.ts"
 import { delayed, returned } from "../RowStates.ts"
-import { lanesOf } from "./QueueConditions.ts"
+import { lanesOfQueue } from "./QueueConditions.ts"
 
 /** A queue in which jobs are due. */
 export interface DueQueue {
@@ -25,7 +25,7 @@ export const sql = `
   with due as materialized (
     select w.position, f.name, f.at from ${Columns.numberedRows(columns, "w")}
     cross join lateral (
-      select n.name, l.at from ${lanesOf()}
+      select n.name, l.at from ${lanesOfQueue}
       cross join lateral (
         select l.ctid as at from live l
         where l.store = w.store and l.lane = n.lane and l.state = ${delayed} and l.run_at <= w.now

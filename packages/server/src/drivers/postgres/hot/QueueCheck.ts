@@ -5,15 +5,15 @@
 import type { Row } from "../Connections.ts"
 import { delayed, fresh, returned } from "../RowStates.ts"
 import * as Groups from "./Groups.ts"
-import { due, held, lanesOf, paused } from "./QueueConditions.ts"
+import { due, held, lanesOfNames, paused } from "./QueueConditions.ts"
 
 const first = (state: number): string =>
   `(select l.place from live l where l.store = w.store and l.lane = n.lane and l.state = ${state} order by l.place limit 1)`
 
 export const sql = `
   select ${paused}, ${due}, array(select t.k from ${held}),
-    coalesce((select true from ${lanesOf(Groups.names)} where ${first(fresh)} is not null or ${first(returned)} is not null limit 1), false),
-    (select min(l.run_at) from ${lanesOf(Groups.names)} cross join lateral (
+    coalesce((select true from ${lanesOfNames} where ${first(fresh)} is not null or ${first(returned)} is not null limit 1), false),
+    (select min(l.run_at) from ${lanesOfNames} cross join lateral (
       select l.run_at from live l where l.store = w.store and l.lane = n.lane and l.state = ${delayed} order by l.run_at limit 1
     ) l),
     pg_current_snapshot()::text

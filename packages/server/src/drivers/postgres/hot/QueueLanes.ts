@@ -30,7 +30,7 @@ const columns: ReadonlyArray<Columns.Column<Line>> = [
 const sql = `
   select w.position::int4, n.lane, n.priority from ${Columns.numberedRows(columns, "w")}
   cross join lateral (
-    select n.lane, n.priority from lane n where n.store = w.store and n.queue = w.queue and n.name = w.name offset 0
+    select n.lane, n.priority from lane n where n.store = w.store and n.queue = w.queue and n.name = w.name order by n.priority offset 0
   ) n`
 
 // A producer may invent names without end.
