@@ -5,7 +5,8 @@ import { mkdtemp, rm } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 
-const folder = Effect.acquireRelease(
+/** A folder that goes with the scope. */
+export const folder = Effect.acquireRelease(
   Effect.promise(() => mkdtemp(join(tmpdir(), "jobwire-sqlite-"))),
   (path) => Effect.promise(() => rm(path, { recursive: true, force: true }))
 )
