@@ -30,9 +30,10 @@ export interface CountChange {
   readonly counts: StateCounts
 }
 
-/** See the file. Jobs that go or leave are given by `seq`. */
+/** See the file. Jobs that leave a table are given by `seq`. */
 export interface JobChanges {
-  readonly deleted: ReadonlyArray<number>
+  /** As the database has them. */
+  readonly deleted: ReadonlyArray<JobRow>
   readonly inserted: ReadonlyArray<JobRow>
   readonly rewritten: ReadonlyArray<JobRow>
   readonly toLive: ReadonlyArray<ToLive>
@@ -56,7 +57,7 @@ export const changesOf = (cells: Iterable<JobCell>): JobChanges => {
 }
 
 class Sorter {
-  readonly #deleted: Array<number> = []
+  readonly #deleted: Array<JobRow> = []
   readonly #inserted: Array<JobRow> = []
   readonly #rewritten: Array<JobRow> = []
   readonly #toLive: Array<ToLive> = []
@@ -75,12 +76,9 @@ class Sorter {
     if (current !== undefined) this.#count(current, 1)
     this.#hold(stored, current)
     // An id that was given again is another job.
-    const before = stored?.seq === current?.seq ? stored : undefined
-    if (stored !== undefined && before === undefined) this.#deleted.push(stored.seq)
-    if (current === undefined) {
-      if (before !== undefined) this.#deleted.push(before.seq)
-      return
-    }
+    const before = current !== undefined && stored?.seq === current.seq ? stored : undefined
+    if (stored !== undefined && before === undefined) this.#deleted.push(stored)
+    if (current === undefined) return
     if (before === undefined) this.#inserted.push(current)
     else if (isProducerChanged(before, current)) this.#rewritten.push(current)
     const ledger = [...entries]

@@ -1,4 +1,6 @@
 /** The statements that write what units have done to jobs: to `job`, `live`, `done`, `attempt` and `tally_change`. */
+import { isTerminal } from "@jobwire/protocol"
+import type { JobRow } from "../../../core/JobRow.ts"
 import { compareText } from "../../../core/Order.ts"
 import { acks, outcomes, states } from "../../columns/Codes.ts"
 import * as Columns from "../Columns.ts"
@@ -74,16 +76,27 @@ const keepEnds = (first: number): string => `
   from ${Columns.rows(seqFields, "r", first)} ${each("done", "seq = r.seq::int8", "d")}`
 
 /** What goes, and may come again under its key. */
-export const clears = ({ deleted, freed, fromDone }: JobChanges): ReadonlyArray<Write> => [
-  ...writing(
-    free,
-    seqFields,
-    freed.filter((seq) => !deleted.includes(seq))
-  ),
-  ...writing(keepEnds, seqFields, fromDone),
-  ...["job", "live", "attempt"].flatMap((table) => writing(deleteFrom(table), seqFields, deleted)),
-  ...writing(deleteFrom("done"), seqFields, [...deleted, ...fromDone])
-]
+export const clears = ({ deleted, freed, fromDone }: JobChanges): ReadonlyArray<Write> => {
+  const gone = new Set(deleted.map(seqOf))
+  const finished = deleted.filter(({ state }) => isTerminal(state))
+  const others = deleted.filter(({ state }) => !isTerminal(state))
+  // The last entry of a finished job stands in `done`.
+  const withEntries = deleted.filter(({ ledgerLength, state }) => ledgerLength > (isTerminal(state) ? 1 : 0))
+  return [
+    ...writing(
+      free,
+      seqFields,
+      freed.filter((seq) => !gone.has(seq))
+    ),
+    ...writing(keepEnds, seqFields, fromDone),
+    ...writing(deleteFrom("job"), seqFields, deleted.map(seqOf)),
+    ...writing(deleteFrom("live"), seqFields, others.map(seqOf)),
+    ...writing(deleteFrom("done"), seqFields, [...finished.map(seqOf), ...fromDone]),
+    ...writing(deleteFrom("attempt"), seqFields, withEntries.map(seqOf))
+  ]
+}
+
+const seqOf = ({ seq }: JobRow): number => seq
 
 /** What comes or changes. The lanes have their numbers. */
 export const writes = (changes: JobChanges, lanes: LaneNumbers): ReadonlyArray<Write> => {
