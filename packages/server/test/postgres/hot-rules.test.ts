@@ -14,7 +14,7 @@ import { promoteDue } from "../../src/core/Promote.ts"
 import { jobBytes, jobRecord } from "../../src/drivers/embedded/Records.ts"
 import { isPlain } from "../../src/drivers/postgres/JobColumns.ts"
 import { seed } from "../core/support/property.ts"
-import { row } from "../core/support/rows.ts"
+import { request, row } from "../core/support/rows.ts"
 import * as HotServer from "./support/hot-store.ts"
 import type { Placed, Stored } from "./support/hot-store.ts"
 
@@ -339,7 +339,7 @@ describe("heartbeats", () => {
   )
 })
 
-const request: fc.Arbitrary<EnqueueRequest> = fc.record({
+const anyRequest: fc.Arbitrary<EnqueueRequest> = fc.record({
   id: fc.option(fc.constantFrom("job-0", "new-1", "new-2", "new-3"), { nil: undefined }),
   name,
   queue: fc.constantFrom("queue", "other"),
@@ -369,7 +369,7 @@ const request: fc.Arbitrary<EnqueueRequest> = fc.record({
 describe("enqueues", () => {
   property(
     "write the row of a new job, in line in their order, and change nothing where the id is taken",
-    fc.record({ placed: jobs(["waiting", "delayed", "active"], 1), requests: fc.array(request, { maxLength: 12 }) }),
+    fc.record({ placed: jobs(["waiting", "delayed", "active"], 1), requests: fc.array(anyRequest, { maxLength: 12 }) }),
     Effect.fnUntraced(function* ({ placed, requests }) {
       const store = yield* server.store(placed)
       const results = yield* store.operations.enqueueMany(requests)
@@ -403,4 +403,22 @@ describe("enqueues", () => {
     }),
     150
   )
+})
+
+describe("callers of one statement", () => {
+  it("fail alone when the database refuses what is theirs", () =>
+    Effect.runPromise(
+      Effect.gen(function* () {
+        const store = yield* server.store([])
+        // Validation refuses this before it comes here.
+        const refused = ["bad", "worse"].map((id) => request({ id, metadata: { key: "\0" } }))
+        const requests = [request({ id: "a" }), ...refused, request({ id: "b" })]
+        const exits = yield* Effect.forEach(requests, (each) => Effect.exit(store.operations.enqueue(each)), {
+          concurrency: "unbounded"
+        })
+        assert.deepStrictEqual(exits.map(Exit.isSuccess), [true, false, false, true])
+        assert.deepStrictEqual(new Set((yield* store.jobs).keys()), new Set(["a", "b"]))
+        assert.strictEqual((yield* store.counted)["waiting"], 2)
+      })
+    ))
 })

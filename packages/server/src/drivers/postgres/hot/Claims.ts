@@ -5,7 +5,6 @@
 import type { ClaimedJob, ClaimManyOptions, ClaimManyResult, JobStoreError } from "@jobwire/protocol"
 import { Array as Arr, Effect, type Scope } from "effect"
 import * as LiveClock from "../../../LiveClock.ts"
-import * as Batcher from "../../batch/Batcher.ts"
 import { jobRecord } from "../../embedded/Records.ts"
 import type { WakeEvent } from "../../wake/Wakes.ts"
 import type { Sessions } from "../Connections.ts"
@@ -18,7 +17,8 @@ import type { Promoted } from "./PromoteStatement.ts"
 import * as Promotions from "./Promotions.ts"
 import * as QueueChecks from "./QueueChecks.ts"
 import type { CallStanding } from "./QueueChecks.ts"
-import { closed, repeatable } from "./Repeatable.ts"
+import { repeatable } from "./Repeatable.ts"
+import * as Sharing from "./Sharing.ts"
 import { TokensInFlight } from "./TokensInFlight.ts"
 
 // How often a call looks again for jobs that are there, but in the hands of others; then a unit of work waits for those.
@@ -46,20 +46,20 @@ export const make: (
   numbers: KnownNumbers
 ) => Effect.Effect<ClaimMany, never, Scope.Scope> = Effect.fnUntraced(function* (sessions, settings, numbers) {
   const runs = new ClaimRuns()
-  const gathering = { mostWeight: settings.most, weightOf: ({ tokens }: Call) => tokens.length, refusal: closed }
-  const claims = yield* Batcher.make<Call, CallAnswer, JobStoreError>({
+  const gathering = { mostWeight: settings.most, weightOf: ({ tokens }: Call) => tokens.length }
+  const claim = yield* Sharing.make<Call, CallAnswer>({
     ...gathering,
     atOnce: settings.claimsAtOnce,
     run: (calls) => repeatable(sessions, (session) => runs.run(session, calls))
   })
-  const checks = yield* Batcher.make<Call, CallStanding, JobStoreError>({
+  const check = yield* Sharing.make<Call, CallStanding>({
     ...gathering,
     atOnce: 1,
     run: (calls) => repeatable(sessions, (session) => QueueChecks.run(session, calls))
   })
   const steps: Steps = {
-    claim: (call) => claims.submit(call),
-    check: (call) => checks.submit(call),
+    claim,
+    check,
     promote: yield* Promotions.make(sessions),
     doubt: ({ group }) => runs.doubt(group),
     numbers

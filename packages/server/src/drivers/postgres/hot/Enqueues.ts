@@ -4,7 +4,6 @@ import { Effect, Result, type Scope } from "effect"
 import type { SqlError } from "effect/sql/SqlError"
 import type { JobRow } from "../../../core/JobRow.ts"
 import * as LiveClock from "../../../LiveClock.ts"
-import * as Batcher from "../../batch/Batcher.ts"
 import type { WakeEvent } from "../../wake/Wakes.ts"
 import type { Session, Sessions } from "../Connections.ts"
 import * as LaneNumbers from "../LaneNumbers.ts"
@@ -13,7 +12,8 @@ import { again } from "../unit/Outcome.ts"
 import * as EnqueueStatement from "./EnqueueStatement.ts"
 import type { HotSettings } from "./HotSettings.ts"
 import type { HotStore } from "./HotStore.ts"
-import { closed, faultOf } from "./Repeatable.ts"
+import { faultOf } from "./Repeatable.ts"
+import * as Sharing from "./Sharing.ts"
 
 /** New jobs of one caller, in order. */
 export interface NewJobs {
@@ -39,14 +39,13 @@ const weightOf = ({ jobs }: NewJobs): number =>
 /** See the file; for as long as the scope lives. */
 export const make = (sessions: Sessions, settings: HotSettings): Effect.Effect<Enqueue, never, Scope.Scope> =>
   Effect.map(
-    Batcher.make<NewJobs, Answer, JobStoreError>({
+    Sharing.make<NewJobs, Answer>({
       atOnce: settings.enqueuesAtOnce,
       mostWeight: settings.most,
       weightOf,
-      run: (callers) => LiveClock.withLive(new EnqueueRun(sessions, callers).run),
-      refusal: closed
+      run: (callers) => LiveClock.withLive(new EnqueueRun(sessions, callers).run)
     }),
-    (batcher) => (jobs) => Effect.flatMap(batcher.submit(jobs), Effect.fromResult)
+    (share) => (jobs) => Effect.flatMap(share(jobs), Effect.fromResult)
   )
 
 /** One statement on its way. */

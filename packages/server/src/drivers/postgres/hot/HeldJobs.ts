@@ -1,10 +1,10 @@
 /** Statements about jobs that are held, one item a job, that all callers of a server share. */
 import type { JobStoreError } from "@jobwire/protocol"
 import { Effect, type Scope } from "effect"
-import * as Batcher from "../../batch/Batcher.ts"
 import type { Sessions } from "../Connections.ts"
 import * as Positions from "./Positions.ts"
-import { closed, repeatable } from "./Repeatable.ts"
+import { repeatable } from "./Repeatable.ts"
+import * as Sharing from "./Sharing.ts"
 
 /** Which job. */
 interface OfJob {
@@ -44,30 +44,26 @@ export const make = <Item extends OfJob>(
   sessions: Sessions,
   { atOnce, most, parameters, sql }: HeldStatement<Item>
 ): Effect.Effect<EachHeld<Item>, never, Scope.Scope> =>
-  Effect.map(
-    Batcher.make<ReadonlyArray<Item>, ReadonlyArray<boolean>, JobStoreError>({
-      atOnce,
-      mostWeight: most,
-      weightOf: ({ length }) => length,
-      run: (callers) => {
-        const items = callers.flat()
-        const positions = firsts(items)
-        // Every position is of an item.
-        const distinct = positions.map((position) => items[position] as Item)
-        return Effect.map(
-          repeatable(sessions, (session) => session.run(sql, parameters(distinct))),
-          (rows) => {
-            const done = new Set(Array.from(Positions.decode(rows), (position) => positions[position]))
-            let first = 0
-            return callers.map(({ length }) => {
-              const from = first
-              first += length
-              return Array.from({ length }, (_, index) => done.has(from + index))
-            })
-          }
-        )
-      },
-      refusal: closed
-    }),
-    (batcher) => (items) => batcher.submit(items)
-  )
+  Sharing.make<ReadonlyArray<Item>, ReadonlyArray<boolean>>({
+    atOnce,
+    mostWeight: most,
+    weightOf: ({ length }) => length,
+    run: (callers) => {
+      const items = callers.flat()
+      const positions = firsts(items)
+      // Every position is of an item.
+      const distinct = positions.map((position) => items[position] as Item)
+      return Effect.map(
+        repeatable(sessions, (session) => session.run(sql, parameters(distinct))),
+        (rows) => {
+          const done = new Set(Array.from(Positions.decode(rows), (position) => positions[position]))
+          let first = 0
+          return callers.map(({ length }) => {
+            const from = first
+            first += length
+            return Array.from({ length }, (_, index) => done.has(from + index))
+          })
+        }
+      )
+    }
+  })

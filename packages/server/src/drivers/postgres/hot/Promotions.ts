@@ -2,11 +2,11 @@
 import type { JobStoreError } from "@jobwire/protocol"
 import { Effect, type Scope } from "effect"
 import type { SqlError } from "effect/sql/SqlError"
-import * as Batcher from "../../batch/Batcher.ts"
 import type { Session, Sessions } from "../Connections.ts"
 import * as PromoteStatement from "./PromoteStatement.ts"
 import type { DueQueue, Promoted } from "./PromoteStatement.ts"
-import { closed, repeatable } from "./Repeatable.ts"
+import { repeatable } from "./Repeatable.ts"
+import * as Sharing from "./Sharing.ts"
 
 /** What became of a queue's jobs that were due. */
 export interface Promotion {
@@ -50,22 +50,18 @@ const promoteAll = Effect.fnUntraced(function* (
 
 /** See the file; for as long as the scope lives. */
 export const make = (sessions: Sessions): Effect.Effect<Promote, never, Scope.Scope> =>
-  Effect.map(
-    Batcher.make<DueQueue, Promotion, JobStoreError>({
-      atOnce: 1,
-      mostWeight: 100,
-      run: (callers) => {
-        const queues = distinct(callers)
-        const promoted = new Map(queues.map((queue): [string, Array<Promoted>] => [keyOf(queue), []]))
-        return Effect.map(
-          repeatable(sessions, (session) => promoteAll(session, queues, promoted)),
-          () => callers.map((caller, position) => promotionOf(caller, callers.slice(0, position), promoted))
-        )
-      },
-      refusal: closed
-    }),
-    (batcher) => (queue) => batcher.submit(queue)
-  )
+  Sharing.make<DueQueue, Promotion>({
+    atOnce: 1,
+    mostWeight: 100,
+    run: (callers) => {
+      const queues = distinct(callers)
+      const promoted = new Map(queues.map((queue): [string, Array<Promoted>] => [keyOf(queue), []]))
+      return Effect.map(
+        repeatable(sessions, (session) => promoteAll(session, queues, promoted)),
+        () => callers.map((caller, position) => promotionOf(caller, callers.slice(0, position), promoted))
+      )
+    }
+  })
 
 const promotionOf = (
   caller: DueQueue,

@@ -4,7 +4,7 @@ import { Effect } from "effect"
 import type { SqlError } from "effect/sql/SqlError"
 import * as LiveClock from "../../../LiveClock.ts"
 import type { Session, Sessions } from "../Connections.ts"
-import { driverFault, fromLostCommit, fromSql, isConnectionLost } from "../PostgresFault.ts"
+import { fromLostCommit, fromSql, isConnectionLost } from "../PostgresFault.ts"
 import { again } from "../unit/Outcome.ts"
 
 /** The fault after the last try of a statement, which was sent or not. */
@@ -24,7 +24,3 @@ export const repeatable = <A>(
     })
     return LiveClock.withLive(Effect.retry(run, again).pipe(Effect.mapError((error) => faultOf(error, wasSent))))
   })
-
-/** The fault of a call that comes when the stores are closed. */
-export const closed = (): JobStoreError =>
-  driverFault("the stores of this database are closed: their layer's scope has ended", false)
