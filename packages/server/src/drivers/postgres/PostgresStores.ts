@@ -17,6 +17,7 @@ import { fromSql } from "./PostgresFault.ts"
 import type { PostgresOptions } from "./PostgresOptions.ts"
 import * as Rights from "./Rights.ts"
 import * as SessionCheck from "./SessionCheck.ts"
+import { again } from "./unit/Outcome.ts"
 import * as UnitStorage from "./unit/UnitStorage.ts"
 import * as ClockOffset from "./upkeep/ClockOffset.ts"
 import * as Expired from "./upkeep/Expired.ts"
@@ -39,7 +40,7 @@ const numberOf = (sessions: Connections.Sessions, { store, tenant }: StoreId): E
         return Number(rows[0]?.[0])
       })
     )
-    .pipe(LiveClock.withLive, Effect.mapError(fromSql))
+    .pipe(Effect.retry(again), LiveClock.withLive, Effect.mapError(fromSql))
 
 /** Brings the schema to this version's layout, or refuses another one. */
 const prepareSchema = (options: PostgresOptions): Effect.Effect<void, JobStoreError> =>

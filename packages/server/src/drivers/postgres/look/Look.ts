@@ -11,6 +11,7 @@ import type { JobQuery } from "../../embedded/Tables.ts"
 import type { Row, Sessions } from "../Connections.ts"
 import { decodeJob, jobColumns, jobTables } from "../JobColumns.ts"
 import { fromSql } from "../PostgresFault.ts"
+import { again } from "../unit/Outcome.ts"
 import { attemptColumns, decodeAttempt, endColumns } from "./Attempts.ts"
 import * as Counts from "./Counts.ts"
 import { choose, matching } from "./ListPlan.ts"
@@ -29,7 +30,9 @@ type Run = (sql: string, parameters: ReadonlyArray<unknown>) => Effect.Effect<Re
 const runner =
   ({ sessions }: Looker): Run =>
   (sql, parameters) =>
-    sessions.use((session) => session.run(sql, parameters)).pipe(LiveClock.withLive, Effect.mapError(fromSql))
+    sessions
+      .use((session) => session.run(sql, parameters))
+      .pipe(Effect.retry(again), LiveClock.withLive, Effect.mapError(fromSql))
 
 const jobById = `select ${jobColumns} from ${jobTables} where j.store = $1 and j.id = $2`
 
