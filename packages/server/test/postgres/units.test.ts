@@ -257,7 +257,7 @@ describe("a transaction of units that something comes between", () => {
 
   it.effect("somebody gives the same id meanwhile: it looks again, and finds it", () =>
     Effect.gen(function* () {
-      const { number, store } = yield* storeWith((sql, run, session) => between(sql, run, session))
+      const { number, store } = yield* storeWith((...statement) => between(...statement))
       const between = once(isWrite, (_sql, run) => Effect.andThen(query(insertPlainly, [number]), run))
       assert.deepStrictEqual(yield* store.enqueue(request({ id: "x" })), { id: "x", duplicate: true })
       assert.strictEqual(yield* jobsOf(number), 1)

@@ -8,7 +8,8 @@ export interface Between {
   (
     sql: string,
     run: Effect.Effect<ReadonlyArray<Row>, SqlError>,
-    session: Session
+    session: Session,
+    parameters: ReadonlyArray<unknown> | undefined
   ): Effect.Effect<ReadonlyArray<Row>, SqlError>
 }
 
@@ -16,16 +17,16 @@ export interface Between {
 export const broken = (sessions: Sessions, between: Between): Sessions => ({
   use: (work) =>
     sessions.use((session) =>
-      work({ ...session, run: (sql, parameters) => between(sql, session.run(sql, parameters), session) })
+      work({ ...session, run: (sql, parameters) => between(sql, session.run(sql, parameters), session, parameters) })
     )
 })
 
 /** Comes between the first statement for which `isMeant` holds, and no other. */
 export const once = (isMeant: (sql: string) => boolean, between: Between): Between => {
   let isOver = false
-  return (sql, run, session) => {
+  return (sql, run, session, parameters) => {
     if (isOver || !isMeant(sql)) return run
     isOver = true
-    return between(sql, run, session)
+    return between(sql, run, session, parameters)
   }
 }

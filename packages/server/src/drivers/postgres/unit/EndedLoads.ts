@@ -27,7 +27,7 @@ const beyond = `
   ), edge as materialized (
     select finished_at, place from newest order by finished_at, place limit 1
   ), older as materialized (
-    ${ofLanes("and ($4::int4 = 0 or (finished_at, place) < (select finished_at, place from edge))")}
+    ${ofLanes("and ($4::int4 = 0 or (finished_at, place) < (select finished_at, place from edge)) offset 0")}
   ), jobs as materialized (
     select ${doneJobWithoutValues}, n.lane from older ${each("done", "seq = older.seq", "d")} ${jobAndLane("d")}
   )

@@ -2,8 +2,16 @@
 import type { JobStoreError } from "@jobwire/protocol"
 import { Effect, Schedule } from "effect"
 import type { SqlError } from "effect/sql/SqlError"
-import type { Sessions } from "../Connections.ts"
-import { fromLostCommit, fromSql, isConflict, isConnectionLost, isTaken, isTransient } from "../PostgresFault.ts"
+import type { Session, Sessions } from "../Connections.ts"
+import {
+  fromLostCommit,
+  fromSql,
+  isConflict,
+  isConnectionLost,
+  isTaken,
+  isTransient,
+  sqlState
+} from "../PostgresFault.ts"
 import type { Work } from "./Turns.ts"
 import { type CommittedUnits, type LostCommit, runTransaction, type UnitStore } from "./UnitTransaction.ts"
 
@@ -19,25 +27,34 @@ export const again = {
 
 const askAgain = { schedule: Schedule.spaced("200 millis"), times: 25 }
 
+// A number that the database has not come to: it crashed, and lost what was not written out.
+const isAhead = (error: SqlError): boolean => sqlState(error) === "22023"
+
+/**
+ * How a transaction ended, by its number. A number of another life may have been given out again, when the crash between them took
+ * the transaction with it; so that somebody's commit proves nothing.
+ */
+const statusOf = Effect.fnUntraced(function* (session: Session, { committed, life }: LostCommit) {
+  const [row] = yield* session
+    .run("select pg_xact_status($1::text::xid8)", [committed.transaction])
+    .pipe(Effect.catchIf(isAhead, () => Effect.succeed([["aborted"]])))
+  return row?.[0] === "committed" && session.life !== life ? undefined : row?.[0]
+})
+
 /**
  * What became of a transaction whose commit was never answered: the database remembers it by its number. When it cannot be asked, or
  * does not know, nobody does.
  */
-const settle = (
-  sessions: Sessions,
-  { committed, error }: LostCommit
-): Effect.Effect<CommittedUnits, SqlError | JobStoreError> => {
-  const status = sessions.use((session) =>
-    session.run("select pg_xact_status($1::text::xid8)", [committed.transaction])
-  )
-  const known = Effect.filterOrFail(
-    Effect.map(status, (rows) => rows[0]?.[0]),
-    (word) => word === "committed" || word === "aborted"
-  )
+const settle = (sessions: Sessions, lost: LostCommit): Effect.Effect<CommittedUnits, SqlError | JobStoreError> => {
+  const status = sessions.use((session) => statusOf(session, lost))
+  const known = Effect.filterOrFail(status, (word) => word !== "in progress")
   return known.pipe(
     Effect.retry(askAgain),
-    Effect.mapError(() => fromLostCommit(error)),
-    Effect.flatMap((word) => (word === "committed" ? Effect.succeed(committed) : Effect.fail(error)))
+    Effect.mapError(() => fromLostCommit(lost.error)),
+    Effect.flatMap((word) => {
+      if (word === "committed") return Effect.succeed(lost.committed)
+      return Effect.fail(word === "aborted" ? lost.error : fromLostCommit(lost.error))
+    })
   )
 }
 

@@ -28,6 +28,8 @@ export interface CommittedUnits {
 /** The commit was sent, and no answer came. */
 export class LostCommit extends Data.TaggedError("LostCommit")<{
   readonly error: SqlError
+  /** The life of the database in which the transaction has its number. */
+  readonly life: string
   /** What there is if it was carried out. */
   readonly committed: CommittedUnits
 }> {}
@@ -117,7 +119,9 @@ export const runTransaction = Effect.fnUntraced(function* (
   // Not before all is written: a statement that was never sent would not hold it up.
   yield* session.run("commit").pipe(
     Effect.tapCause(() => rollback(session)),
-    Effect.mapError((error) => (isConnectionLost(error) ? new LostCommit({ error, committed }) : error))
+    Effect.mapError((error) =>
+      isConnectionLost(error) ? new LostCommit({ error, life: session.life, committed }) : error
+    )
   )
   for (const [lane, number] of made) store.lanes.learn(lane, number)
   return committed
