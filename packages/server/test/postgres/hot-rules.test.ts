@@ -192,6 +192,7 @@ describe("claims", () => {
         result.jobs,
         taken.map((job, index) => ({ token: drawn[index] ?? "", job: jobRecord(job) }))
       )
+      for (const job of taken) assert.strictEqual(store.known(job.token ?? "", job.id), job.seq)
       assert.strictEqual(result.empty !== undefined, !isFull && best.length < tokens)
       if (result.empty !== undefined) {
         const times = after

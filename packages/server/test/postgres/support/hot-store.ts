@@ -57,6 +57,8 @@ export interface TestStore {
   readonly jobs: Effect.Effect<ReadonlyMap<string, Stored>, SqlError>
   /** What its counts have changed by, by state. */
   readonly counted: Effect.Effect<Readonly<Record<string, number>>, SqlError>
+  /** The number of a job, if the server knows that the token holds it. */
+  readonly known: (token: string, id: string) => number | undefined
 }
 
 const noUnits: Units = new Proxy<Partial<Units>>(
@@ -112,6 +114,7 @@ export const make: Effect.Effect<HotServer, SqlError, Scope.Scope> = Effect.gen(
       return {
         number,
         operations: HotOperations.operations(statements, store),
+        known: (token, id) => statements.numbers.find(number, token, id),
         jobs: Effect.map(run(`select ${jobColumns} from ${jobTables} where j.store = $1`), (rows) => {
           const stored = rows.map((row): Stored => ({ job: decodeJob(row), end: decodeEnd(row) }))
           return new Map(stored.map((each) => [each.job.id, each]))

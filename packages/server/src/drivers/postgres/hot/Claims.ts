@@ -174,10 +174,11 @@ class Attempt {
 
   #result(empty: CallStanding["standing"] | undefined): ClaimManyResult {
     const { names, queue, tokens } = this.#options
-    const jobs = this.#claimed.map(({ job, token }): ClaimedJob => ({
-      token: tokens[token] ?? "",
-      job: jobRecord(job)
-    }))
+    const jobs = this.#claimed.map(({ job, token }): ClaimedJob => {
+      const held = tokens[token] ?? ""
+      this.#steps.numbers.learn(this.#store.number, held, job)
+      return { token: held, job: jobRecord(job) }
+    })
     if (empty === undefined) return { jobs, empty: undefined }
     const wakeToken = this.#store.wake.token(queue, names, empty.snapshot)
     return { jobs, empty: { nextRunAt: empty.nextRunAt, wakeToken } }
