@@ -22,6 +22,8 @@ export interface Session {
   readonly run: (sql: string, parameters?: ReadonlyArray<unknown>) => Effect.Effect<ReadonlyArray<Row>, SqlError>
   /** Listens on a channel until the scope closes. */
   readonly listen: PgConnection["listen"]
+  /** Which life of the database it belongs to: there is another after each start, and after each crash of a backend. */
+  readonly life: string
 }
 
 /** A pool of sessions. */
@@ -50,6 +52,15 @@ const hotSettings: Settings = {
   plan_cache_mode: "force_generic_plan"
 }
 
+const microseconds = (time: string): string => `(extract(epoch from ${time}) * 1000000)::int8`
+
+/**
+ * The life of the database as SQL: it numbers its transactions anew after each crash. One that the postmaster survives, as when a
+ * backend is killed, resets the statistics.
+ */
+export const life = `concat_ws('-', ${microseconds("pg_postmaster_start_time()")},
+  (select ${microseconds("stats_reset")} from pg_stat_bgwriter))`
+
 /** The size of a pool, and how its sessions send their statements. */
 export interface PoolOptions {
   readonly min: number
@@ -76,15 +87,16 @@ export const makeSessions = Effect.fnUntraced(function* (
   })
   const all: Settings = { search_path: `"${options.schema ?? defaultSchema}"`, ...settings }
   const names = Object.keys(all)
-  const setAll = `select ${names.map((_, index) => `set_config($${2 * index + 1}, $${2 * index + 2}, false)`).join(", ")}`
+  const setAll = `select ${life}, ${names.map((_, index) => `set_config($${2 * index + 1}, $${2 * index + 2}, false)`).join(", ")}`
   const ready = new WeakMap<PgConnection, Session>()
   const prepare = (connection: PgConnection): Effect.Effect<Session, SqlError> => {
     const found = ready.get(connection)
     if (found !== undefined) return Effect.succeed(found)
-    const session: Session = { run: connection.queryValues, listen: connection.listen }
-    return connection
-      .queryValues(setAll, Object.entries(all).flat())
-      .pipe(Effect.tap(Effect.sync(() => ready.set(connection, session))), Effect.as(session))
+    return Effect.map(connection.queryValues(setAll, Object.entries(all).flat()), ([row]) => {
+      const session: Session = { run: connection.queryValues, listen: connection.listen, life: String(row?.[0]) }
+      ready.set(connection, session)
+      return session
+    })
   }
   return {
     use: (work) => pool.use((connection) => Effect.flatMap(prepare(connection), work))

@@ -6,6 +6,7 @@ import * as PgConnection from "@effect/sql-pg/PgConnection"
 import { Data, Deferred, Effect, Exit, Latch, Queue, Random, type Scope } from "effect"
 import type { SqlError } from "effect/sql/SqlError"
 import * as LiveClock from "../../../LiveClock.ts"
+import { life } from "../Connections.ts"
 import { textOf } from "../PostgresFault.ts"
 import { type DatabaseOptions, defaultSchema } from "../PostgresOptions.ts"
 import type { Fleet } from "./Fleet.ts"
@@ -27,9 +28,7 @@ class SilentLine extends Data.TaggedError("SilentLine")<{ readonly message: stri
 const prepare = "select set_config('search_path', $1, false), set_config('synchronous_commit', 'off', false)"
 
 // A database that was started anew, or is another one with the same contents, numbers its transactions in its own way.
-const whereabouts = `
-  select origin || '-' || (extract(epoch from pg_postmaster_start_time()) * 1000000)::int8::text, pg_current_snapshot()::text
-  from origin`
+const whereabouts = `select origin || '-' || ${life}, pg_current_snapshot()::text from origin`
 
 const tell = "select count(pg_notify($1, payload)), pg_current_snapshot()::text from unnest($2::text[]) payload"
 
