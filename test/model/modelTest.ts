@@ -41,8 +41,9 @@ const report = <A>(details: fc.RunDetails<A>): string => {
   if (details.counterexample === null) return `only ${details.numRuns} histories have run in ${longest / 1000} s`
   const error = details.errorInstance
   return [
-    `history ${details.numRuns}, shrunk ${details.numShrinks} times; run it again by ${again}`,
-    error instanceof Error ? error.message : String(error)
+    `history ${details.numRuns}, shrunk ${details.numShrinks} times:`,
+    error instanceof Error ? error.message : String(error),
+    `To run it again: ${again}`
   ].join("\n")
 }
 

@@ -7,7 +7,7 @@ import { answerOf, differenceOf } from "./compare.ts"
 import type { Seen } from "./coverage/seen.ts"
 import { epilogue, look } from "./histories/histories.ts"
 import type { Action, Turn } from "./histories/world.ts"
-import { showAnswer, showCall } from "./show.ts"
+import { readable, showAnswer, showCall } from "./show.ts"
 import { empty, type State } from "./state.ts"
 import { step } from "./step.ts"
 import * as Waiters from "./waiters.ts"
@@ -62,7 +62,7 @@ export const run = Effect.fnUntraced(function* (home: Home, history: ReadonlyArr
   let opened = yield* open(layer, state, observer)
 
   const differ = (line: string, difference: string) =>
-    Effect.die(new Difference([...lines.map((show) => show()), line, `  ${difference}`].join("\n")))
+    Effect.die(new Difference(readable([...lines.map((show) => show()), line, `  ${difference}`], start)))
 
   const wait = Effect.fnUntraced(function* (call: CallOf<"awaitWake">) {
     const [queues, token] = call.args

@@ -27,3 +27,23 @@ export const showCall = ({ args, name }: Call): string => `${name}(${args.map(te
 /** An answer. */
 export const showAnswer = (answer: Answer<unknown>): string =>
   answer._tag === "Success" ? text(answer.value) : `fails: ${text(answer.error)}`
+
+const drawnIds = /[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}/g
+
+/** A history in words: ids that a store drew by their order, times by their distance from the start. */
+export const readable = (lines: ReadonlyArray<string>, start: number): string => {
+  const drawn: Array<string> = []
+  const numbered = (id: string): string => {
+    if (!drawn.includes(id)) drawn.push(id)
+    return `#${drawn.indexOf(id) + 1}`
+  }
+  const sinceStart = (time: string): string => {
+    const ms = Number(time) - start
+    return ms < 0 ? time : `T+${ms}`
+  }
+  return lines
+    .filter((line) => line !== "")
+    .join("\n")
+    .replaceAll(drawnIds, numbered)
+    .replaceAll(/\b\d{13}\b/g, sinceStart)
+}
