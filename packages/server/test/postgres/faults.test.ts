@@ -83,6 +83,16 @@ const refusal = (call: Effect.Effect<unknown, unknown>): Effect.Effect<JobStoreE
   // Whatever else it is fails the assertions.
   Effect.map(Effect.timeout(Effect.flip(call), "10 seconds"), (error) => error as JobStoreError)
 
+/** Makes all calls once: nobody hears of a session that has ended before they use it, and then its answer is lost. */
+const noticeEnds = (store: JobStore.Service) =>
+  Effect.forEach(Object.entries(calls), ([name, call]) =>
+    Effect.catchIf(
+      call(store),
+      () => true,
+      (error) => Effect.sync(() => assert.strictEqual((error as JobStoreError)._tag, "JobStoreError", name))
+    )
+  )
+
 /** Ends all sessions of the servers, so that the next ones find other settings. */
 const endSessions =
   "select pg_terminate_backend(pid) from pg_stat_activity where datname = current_database() and application_name = 'jobwire'"
@@ -121,6 +131,7 @@ layer(own, { excludeTestServices: true, timeout: "60 seconds" })("a database", (
       const { left, store } = yield* makeStore(served, url)
       yield* query(`alter role ${role} set default_transaction_read_only = on`, [], url)
       yield* query(endSessions, [], url)
+      yield* noticeEnds(store)
       for (const [name, call] of writes) {
         const error = yield* refusal(call(store))
         assert.deepStrictEqual([name, error.reason], [name, { _tag: "DriverFault", transient: false }])
@@ -141,12 +152,7 @@ layer(own, { excludeTestServices: true, timeout: "60 seconds" })("a database", (
       const { left, store } = yield* makeStore(served, url)
       yield* query(`alter role ${role} connection limit 0`, [], url)
       yield* query(endSessions, [], url)
-      for (const [name, call] of Object.entries(calls)) {
-        const error = yield* refusal(call(store))
-        assert.isTrue(error.isRetryable, name)
-        assert.include(error.message, "too many connections", name)
-      }
-      // Nobody hears of a connection that has ended before they use it; by now all have.
+      yield* noticeEnds(store)
       for (const [name, call] of Object.entries(calls)) {
         const error = yield* refusal(call(store))
         assert.deepStrictEqual([name, error.reason], [name, { _tag: "DriverFault", transient: true }])

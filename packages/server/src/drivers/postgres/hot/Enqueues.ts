@@ -52,7 +52,6 @@ export const make = (sessions: Sessions, settings: HotSettings): Effect.Effect<E
 class EnqueueRun {
   readonly #sessions: Sessions
   readonly #callers: ReadonlyArray<NewJobs>
-  #wasSent = false
   /** A connection was lost when the statement was sent, so that an earlier try may have put the jobs in. */
   #lost: SqlError | undefined
 
@@ -66,7 +65,7 @@ class EnqueueRun {
       .use((session) => Effect.andThen(this.#ensureLanes(session), this.#insert(session)))
       .pipe(
         Effect.retry(again),
-        Effect.mapError((error) => faultOf(error, this.#wasSent)),
+        Effect.mapError((error) => faultOf(error, this.#lost !== undefined)),
         Effect.map((enqueued) => this.#answers(enqueued))
       )
   }
@@ -91,7 +90,6 @@ class EnqueueRun {
         jobs.map((job): EnqueueStatement.NewJob => ({ store: store.number, lane: store.lanes.get(job), job }))
       )
       const isOwn = this.#lost === undefined && this.#callers.every((caller) => caller.isOwn.every(Boolean))
-      this.#wasSent = true
       return session
         .run(isOwn ? EnqueueStatement.sqlOfOwn : EnqueueStatement.sqlOfAny, EnqueueStatement.parameters(jobs))
         .pipe(

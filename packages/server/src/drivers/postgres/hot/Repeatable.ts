@@ -7,9 +7,9 @@ import type { Session, Sessions } from "../Connections.ts"
 import { fromLostCommit, fromSql, isConnectionLost } from "../PostgresFault.ts"
 import { again } from "../unit/Outcome.ts"
 
-/** The fault after the last try of a statement, which was sent or not. */
-export const faultOf = (error: SqlError, wasSent: boolean): JobStoreError =>
-  wasSent && isConnectionLost(error) ? fromLostCommit(error) : fromSql(error)
+/** The fault after the last try of a statement. Where the answer of any try was lost, that one may have been carried out. */
+export const faultOf = (error: SqlError, wasLost: boolean): JobStoreError =>
+  wasLost ? fromLostCommit(error) : fromSql(error)
 
 /** Runs the work on a session, again after a conflict or a lost connection; not for ever, and by the machine's clock. */
 export const repeatable = <A>(
@@ -17,10 +17,9 @@ export const repeatable = <A>(
   work: (session: Session) => Effect.Effect<A, SqlError>
 ): Effect.Effect<A, JobStoreError> =>
   Effect.suspend(() => {
-    let wasSent = false
-    const run = sessions.use((session) => {
-      wasSent = true
-      return work(session)
-    })
-    return LiveClock.withLive(Effect.retry(run, again).pipe(Effect.mapError((error) => faultOf(error, wasSent))))
+    let wasLost = false
+    const run = sessions.use((session) =>
+      Effect.tapError(work(session), (error) => Effect.sync(() => (wasLost ||= isConnectionLost(error))))
+    )
+    return LiveClock.withLive(Effect.retry(run, again).pipe(Effect.mapError((error) => faultOf(error, wasLost))))
   })
