@@ -16,7 +16,7 @@ import { Load } from "./support/load.ts"
 
 const rounds = 3
 // How much is acknowledged between two kills.
-const callsBetween = 80
+const callsBetween = 50
 
 /** A server on a port of its own, where it can be started again. */
 class Serve {
