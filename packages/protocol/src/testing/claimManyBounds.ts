@@ -79,7 +79,7 @@ const refusals = (test: Kit.Test) => {
 const numberIn = (id: string): number => Number(id.slice("job-".length))
 
 const atOnce = (test: Kit.Test) => {
-  test("calls at once never share a job, and each takes its jobs in one step", (store) =>
+  test("calls at once never share a job, and each gets its jobs in line", (store) =>
     Effect.gen(function* () {
       const ids = Array.from({ length: 100 }, (_, index) => `job-${index}`)
       yield* store.enqueueMany(ids.map((id) => Kit.request({ id })))
@@ -92,11 +92,11 @@ const atOnce = (test: Kit.Test) => {
         ids
       )
       for (const { empty, ids } of answers) {
-        // In one step nobody else takes a job in between, so they stand in line one behind the other.
-        const first = numberIn(ids[0] ?? "job-0")
+        // A store may pass over what another call is taking at that moment, but nothing overtakes within an answer.
+        const numbers = ids.map(numberIn)
         assert.deepStrictEqual(
-          ids.map(numberIn),
-          ids.map((_id, index) => first + index)
+          numbers,
+          numbers.toSorted((one, other) => one - other)
         )
         assert.strictEqual(empty !== undefined, ids.length < 7)
       }

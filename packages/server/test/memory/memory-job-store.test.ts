@@ -135,17 +135,20 @@ describe("historyTtl", () => {
 const dedupe = (key: string, ttlMs: number | undefined) => ({ key, ttlMs, extend: false, replace: false })
 
 describe("dedupe windows", () => {
-  it.effect("are forgotten on the timer once they are over, also without a historyTtl", () =>
+  it.effect("are forgotten on the timer once they and their jobs are over, also without a historyTtl", () =>
     Effect.gen(function* () {
       const tables = MemoryTables.make()
       const store = yield* EmbeddedJobStore.make(memoryStorage(tables))
       yield* store.enqueue(request("over", { dedupe: dedupe("over", 59_000) }))
       yield* store.enqueue(request("open", { dedupe: dedupe("open", 61_000) }))
+      yield* store.enqueue(request("waiting", { dedupe: dedupe("waiting", 59_000) }))
       yield* store.enqueue(request("pending", { dedupe: dedupe("pending", undefined) }))
+      yield* store.cancel("over")
+      yield* store.cancel("open")
       yield* TestClock.adjust("1 minute")
       assert.deepStrictEqual(
         Array.from(tables.dedupes.all(), ({ key }) => key),
-        ["open", "pending"]
+        ["open", "waiting", "pending"]
       )
     })
   )

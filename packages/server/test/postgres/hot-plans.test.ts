@@ -24,6 +24,7 @@ const statements: ReadonlyArray<readonly [name: string, sql: string]> = [
   ["extend", ExtendStatement.sql],
   ["promote", PromoteStatement.sql],
   ["check", QueueCheck.sql],
+  ["check of what is free", QueueCheck.sqlOfFree],
   ...kinds.map((kind) => [`claim ${JSON.stringify(kind)}`, ClaimStatement.sqlFor(kind)] as const)
 ]
 

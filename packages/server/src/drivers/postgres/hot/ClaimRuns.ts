@@ -18,6 +18,8 @@ export interface Call {
   /** Different ones. */
   readonly names: ReadonlyArray<string>
   readonly tokens: ReadonlyArray<string>
+  /** Whether it has jobs by other tokens already. */
+  readonly hasSome: boolean
   /** When it is made, and until when jobs are held, in epoch milliseconds. */
   readonly now: number
   readonly until: number
@@ -61,7 +63,9 @@ export const toGroup = ({ calls, lines }: CallGroup, lanes: Group["lanes"]): Gro
   queue: lines[0]?.queue ?? "",
   names: lines.map(({ name }) => name),
   lanes,
-  claims: calls.flatMap(({ now, tokens, until }) => tokens.map((token): Claim => ({ token, now, until })))
+  claims: calls.flatMap(({ now, tokens, until }) =>
+    tokens.map((token, index): Claim => ({ token, leads: index === 0, now, until }))
+  )
 })
 
 // A line in which jobs have come back takes the statement for any lanes for so long.

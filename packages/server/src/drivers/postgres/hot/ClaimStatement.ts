@@ -3,8 +3,8 @@
  * in place: lanes are looked at without locks to see how many of the best each has, and then so many are locked in each. What others
  * hold locked is passed over, never waited for.
  *
- * A group whose queue is paused or has jobs that are due gets nothing; nor does one that has lanes that this server does not know. So
- * whoever gets less than he wants must look why.
+ * A group whose queue is paused or has jobs that are due gets nothing; nor does one that has lanes that this server does not know, or
+ * one with a call that another server carries out at this moment. So whoever gets less than he wants must look why.
  */
 import * as PgTypes from "@effect/sql-pg/PgTypes"
 import type { JobRow } from "../../../core/JobRow.ts"
@@ -18,8 +18,14 @@ import { due, held, lanesOfNames, paused } from "./QueueConditions.ts"
 
 const bytes = `$${Groups.next}::float8`
 
+// Of two servers that take a job for one token, one is undone by the key that is not unique, but by then the other one, passing over
+// what that one had locked, may have taken a job that was not the first. So a call says that it is under way.
+const isAlone = `(
+  select bool_and(pg_try_advisory_xact_lock(hashtextextended(t.token, w.store))) from ${Groups.leaders}
+) is true`
+
 const ready = `
-  not ${paused} and not ${due} and (select count(*) from ${lanesOfNames}) = w.lane_to - w.lane_from + 1`
+  ${isAlone} and not ${paused} and not ${due} and (select count(*) from ${lanesOfNames}) = w.lane_to - w.lane_from + 1`
 
 // Costs as much as finding the jobs; without it a token that holds one makes the statement fail.
 const noneHeld = `and (select t.k from ${held} limit 1) is null`

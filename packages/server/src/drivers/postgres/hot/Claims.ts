@@ -30,6 +30,13 @@ export interface ClaimMany {
   (store: HotStore, options: ClaimManyOptions): Effect.Effect<ClaimManyResult, JobStoreError>
 }
 
+/** The first time at once: what was taken for right was wrong. Later it is others who have the jobs. */
+const later = <A, E>(turn: number, next: () => Effect.Effect<A, E>): Effect.Effect<A, E> => {
+  if (turn === 0) return Effect.suspend(next)
+  const pause = Math.min(2 ** (turn - 1), longestPauseMs) * (0.5 + Math.random() / 2)
+  return Effect.andThen(LiveClock.sleep(pause), Effect.suspend(next))
+}
+
 interface Steps {
   readonly claim: (call: Call) => Effect.Effect<CallAnswer, JobStoreError>
   readonly check: (call: Call) => Effect.Effect<CallStanding, JobStoreError>
@@ -83,6 +90,7 @@ const claimMany = (
       queue: options.queue,
       names: Arr.dedupe(options.names),
       tokens: options.tokens,
+      hasSome: false,
       now,
       until: lockUntil(options.lockDurationMs, now),
       bytes: store.limits.pageBytes
@@ -139,37 +147,43 @@ class Attempt {
       if (wasCut && claimed.length === 0) return this.#turn(turn)
       return wasCut || claimed.length === this.#call.tokens.length
         ? Effect.succeed(this.#result(undefined))
-        : Effect.flatMap(this.#steps.check(this.#rest), (standing) => this.#goOn(standing, turn))
+        : this.#check(turn)
     })
   }
 
+  #check(turn: number): Effect.Effect<ClaimManyResult, JobStoreError> {
+    return Effect.flatMap(this.#steps.check(this.#rest), (found) => {
+      const { isHeld, standing } = found
+      this.#isPaused = standing.isPaused
+      const isEmpty = !isHeld && !standing.isDue && (standing.isPaused || !standing.isClaimable)
+      if (isEmpty) return Effect.succeed(this.#result(standing))
+      return this.#claimed.length === 0 ? this.#goOn(found, turn) : this.#endWithSome(found, turn)
+    })
+  }
+
+  /** There is more than it got, or others have it, and it is empty when they keep it. It is one step, so it takes no more. */
+  #endWithSome({ isHeld, standing }: CallStanding, turn: number): Effect.Effect<ClaimManyResult, JobStoreError> {
+    return isHeld || standing.isDue || standing.isFree || turn >= mostTurns
+      ? Effect.succeed(this.#result(undefined))
+      : later(turn, () => this.#check(turn + 1))
+  }
+
   #goOn(found: CallStanding, turn: number): Effect.Effect<ClaimManyResult, JobStoreError> {
-    const { isHeld, standing } = found
-    this.#isPaused = standing.isPaused
-    const isEmpty = !isHeld && !standing.isDue && (standing.isPaused || !standing.isClaimable)
-    if (isEmpty || this.#claimed.length > 0) return Effect.succeed(this.#result(isEmpty ? standing : undefined))
-    if (isHeld) return this.#store.units.claimMany(this.#options)
-    if (standing.isDue) {
+    const next = () => later(turn, () => this.#turn(turn + 1))
+    if (found.isHeld) return this.#store.units.claimMany(this.#options)
+    if (found.standing.isDue) {
       return Effect.flatMap(this.#steps.promote(this.#call), ({ hasPromoted, promoted }) => {
         this.#promoted.push(...promoted)
-        return hasPromoted ? this.#turn(turn) : this.#turnLater(turn)
+        return hasPromoted ? this.#turn(turn) : next()
       })
     }
     this.#steps.doubt(found)
-    return this.#turnLater(turn)
-  }
-
-  /** The first time at once: what was taken for right was wrong. Later it is others who have the jobs. */
-  #turnLater(turn: number): Effect.Effect<ClaimManyResult, JobStoreError> {
-    const again = Effect.suspend(() => this.#turn(turn + 1))
-    if (turn === 0) return again
-    const pause = Math.min(2 ** (turn - 1), longestPauseMs) * (0.5 + Math.random() / 2)
-    return Effect.andThen(LiveClock.sleep(pause), again)
+    return next()
   }
 
   get #rest(): Call {
     const taken = new Set(this.#claimed.map(({ token }) => token))
-    return { ...this.#call, tokens: this.#call.tokens.filter((_, token) => !taken.has(token)) }
+    return { ...this.#call, tokens: this.#call.tokens.filter((_, token) => !taken.has(token)), hasSome: taken.size > 0 }
   }
 
   #result(empty: CallStanding["standing"] | undefined): ClaimManyResult {

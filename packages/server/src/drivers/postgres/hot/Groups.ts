@@ -8,6 +8,8 @@ import type { LaneStart } from "./Watermarks.ts"
 /** One claim. */
 export interface Claim {
   readonly token: string
+  /** Whether it is the first of its call. */
+  readonly leads: boolean
   /** When it is made, and until when the job is held, in epoch milliseconds. */
   readonly now: number
   readonly until: number
@@ -65,7 +67,8 @@ const groupColumns: ReadonlyArray<Columns.Column<Slices>> = [
 const claimColumns: ReadonlyArray<Columns.Column<Claim>> = [
   { name: "token", type: "text", of: ({ token }) => token },
   { name: "now", type: "float8", of: ({ now }) => now },
-  { name: "until", type: "float8", of: ({ until }) => until }
+  { name: "until", type: "float8", of: ({ until }) => until },
+  { name: "leads", type: "bool", of: ({ leads }) => leads }
 ]
 
 const laneColumns: ReadonlyArray<Columns.Column<LaneStart>> = [
@@ -93,6 +96,13 @@ export const claim = {
   now: (number: string): string => `($${claimsAt + 1}::float8[])[${number}]`,
   until: (number: string): string => `($${claimsAt + 2}::float8[])[${number}]`
 }
+
+/** The tokens of group `w` by which its calls are known, as rows of `token`. */
+export const leaders = `(
+  select t.token from unnest(
+    ($${claimsAt}::text[])[w.first:w.last], ($${claimsAt + 3}::bool[])[w.first:w.last]
+  ) t(token, leads) where t.leads
+) t`
 
 /** A field of the lane with this number. */
 export const lane = {

@@ -10,16 +10,30 @@ import { due, held, lanesOfNames, paused } from "./QueueConditions.ts"
 const first = (state: number): string =>
   `(select l.place from live l where l.store = w.store and l.lane = n.lane and l.state = ${state} order by l.place limit 1)`
 
-export const sql = `
+// A row that somebody holds locked, or has changed and not committed, bears his number.
+const free = (state: number): string => `(
+  select true from ${lanesOfNames} cross join lateral (
+    select from live l where l.store = w.store and l.lane = n.lane and l.state = ${state} and l.xmax = 0 order by l.place limit 1
+  ) l limit 1
+) is true`
+
+const select = (isFree: string): string => `
   select ${paused}, ${due}, array(select t.k from ${held}),
-    coalesce((select true from ${lanesOfNames} where ${first(fresh)} is not null or ${first(returned)} is not null limit 1), false),
+    exists (select from ${lanesOfNames} where ${first(fresh)} is not null or ${first(returned)} is not null),
+    ${isFree},
     (select min(l.run_at) from ${lanesOfNames} cross join lateral (
       select l.run_at from live l where l.store = w.store and l.lane = n.lane and l.state = ${delayed} order by l.run_at limit 1
     ) l),
     pg_current_snapshot()::text
   from ${Groups.rows} order by w.position`
 
-/** The parameters of {@link sql}. */
+/** For calls that got nothing. */
+export const sql = select("null::bool")
+
+/** For calls that got less than they wanted: it looks, too, whether nobody has locked some of what is there. */
+export const sqlOfFree = select(`${free(fresh)} or ${free(returned)}`)
+
+/** The parameters of either. */
 export const parameters = (groups: ReadonlyArray<Groups.Group>): ReadonlyArray<unknown> => Groups.parameters(groups)
 
 /** What a group stands before. */
@@ -31,17 +45,20 @@ export interface Standing {
   readonly held: ReadonlySet<number>
   /** There is a waiting job, though perhaps in the hands of another transaction. */
   readonly isClaimable: boolean
+  /** There is one that nobody has locked; not known unless looked for. */
+  readonly isFree: boolean
   readonly nextRunAt: number | undefined
   /** What the statement could see. */
   readonly snapshot: string
 }
 
-/** The answer of {@link sql}, a row a group. */
-export const decode = ([isPaused, isDue, held, isClaimable, nextRunAt, snapshot]: Row): Standing => ({
+/** The answer of either, a row a group. */
+export const decode = ([isPaused, isDue, held, isClaimable, isFree, nextRunAt, snapshot]: Row): Standing => ({
   isPaused: isPaused === true,
   isDue: isDue === true,
   held: new Set(Array.isArray(held) ? held.map((number) => Number(number) - 1) : []),
   isClaimable: isClaimable === true,
+  isFree: isFree === true,
   nextRunAt: typeof nextRunAt === "number" ? nextRunAt : undefined,
   snapshot: String(snapshot)
 })

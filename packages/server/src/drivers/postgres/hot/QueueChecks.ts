@@ -20,7 +20,8 @@ export const run = (
 ): Effect.Effect<ReadonlyArray<CallStanding>, SqlError> => {
   const groups = groupCalls(calls)
   const parameters = QueueCheck.parameters(groups.map((group) => toGroup(group, [])))
-  return Effect.map(session.run(QueueCheck.sql, parameters), (rows) => {
+  const sql = calls.some(({ hasSome }) => hasSome) ? QueueCheck.sqlOfFree : QueueCheck.sql
+  return Effect.map(session.run(sql, parameters), (rows) => {
     const standings = new Map<Call, CallStanding>()
     let first = 0
     groups.forEach((group, index) => {
