@@ -6,6 +6,8 @@ export default defineConfig({
   test: {
     include: ["packages/*/test/**/*.test.ts", "test/**/*.test.ts"],
     globalSetup: ["test/support/postgres/global-setup.ts"],
+    // More than there are cores: most files wait for a database or for processes.
+    maxWorkers: 3,
     testTimeout: 30_000,
     // Hooks start processes, which takes long on a busy machine.
     hookTimeout: 60_000

@@ -24,9 +24,12 @@ const run = (...parameters: ReadonlyArray<string>): void => {
   if (status !== 0) throw new Error(`the database of the tests could not be made or dropped:\n${stderr}`)
 }
 
+// Nothing here ends the machine, and what a killed process had written is with the system.
+const settings = { fsync: "off" }
+
 export default async (project: TestProject): Promise<() => Promise<void>> => {
   const given = process.env["DATABASE_URL"]
-  const cluster = given === undefined ? await Cluster.make() : undefined
+  const cluster = given === undefined ? await Cluster.make(settings) : undefined
   const server = cluster?.url ?? given ?? ""
   const name = `jobwire_test_${randomBytes(6).toString("hex")}`
   run("create", server, name)
