@@ -12,8 +12,8 @@ const drivers = {
 
 const transports = { websocket: "WebSocket", http: "HTTP" } as const
 
-const shape = { batch: 250, callers: 4 }
-const shapeText = `${shape.callers} loops of claimMany and ackMany of ${shape.batch}; bulk by enqueueMany of 500, 4 at once`
+const shape = { batch: 250, callers: 2 }
+const shapeText = `${shape.callers} loops of claimMany and ackMany, of ${shape.batch} at most and twice what came last; bulk by enqueueMany of 500, 4 at once`
 
 const jobwire = (driver: keyof typeof drivers, transport: keyof typeof transports): Contender => ({
   name: `jobwire-${driver}-${transport}`,

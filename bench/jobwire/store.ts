@@ -5,7 +5,7 @@ import { randomUUID } from "node:crypto"
 import { claimLoops, type Take } from "../contenders/claimLoops.ts"
 import type { Job, Payload, Store } from "../contenders/Store.ts"
 
-/** How a worker is run: jobs of one `claimMany`, and how many such loops are under way. */
+/** How a worker is run: jobs of one `claimMany` at most, and how many such loops are under way. */
 export interface Shape {
   readonly batch: number
   readonly callers: number
@@ -21,12 +21,14 @@ const payloadOf = (payload: unknown): Payload => payload as Payload
 
 const outcome = { _tag: "Complete", exit: { ok: true } } as const
 
-const takeFrom =
-  (store: JobStore.Service, batch: number): Take =>
-  async ({ name, queue }) => {
-    const tokens = Array.from({ length: batch }, () => randomUUID())
+// Each claim asks for twice of what the last one brought: to look for many that are not there costs, too.
+const takeFrom = (store: JobStore.Service, batch: number): Take => {
+  let size = 1
+  return async ({ name, queue }) => {
+    const tokens = Array.from({ length: size }, () => randomUUID())
     const claims = store.claimMany({ queue, names: [name], tokens, lockDurationMs: 60_000 })
     const { empty, jobs } = await Effect.runPromise(claims)
+    size = Math.max(1, Math.min(batch, 2 * jobs.length))
     if (jobs.length === 0) {
       if (empty === undefined) throw new Error("a claim brought neither jobs nor a reason to wait")
       return { wait: (signal) => untilAborted(store.awaitWake([queue], empty.wakeToken), signal) }
@@ -39,6 +41,7 @@ const takeFrom =
     }
     return { payloads: jobs.map(({ job }) => payloadOf(job.payload)), ack }
   }
+}
 
 const untilAborted = (wait: Effect.Effect<void, unknown>, signal: AbortSignal): Promise<void> =>
   Effect.runPromise(wait, { signal }).catch((error: unknown) => {
