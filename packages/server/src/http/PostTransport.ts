@@ -2,10 +2,12 @@
  * Calls by HTTP: one POST carries one effect/rpc message, or an array of them, as JSON, and is answered with the array of
  * answers when all are there. When the caller goes away, its calls are interrupted.
  */
-import { ByteSize, Deferred, Effect } from "effect"
+import { ByteSize, Deferred, Effect, Exit } from "effect"
 import { HttpIncomingMessage, type HttpServerRequest, HttpServerResponse } from "effect/http"
 import type { RpcMessage } from "effect/rpc"
 import { answerText } from "./AnswerText.ts"
+import { connectionOf } from "./Connection.ts"
+import { CurrentDelivery, Delivery } from "./Delivery.ts"
 import type { Refusal } from "./Door.ts"
 import { Drain } from "./Drain.ts"
 import * as Envelope from "./Envelope.ts"
@@ -63,6 +65,18 @@ const parse = (text: string): Effect.Effect<ReadonlyArray<RpcMessage.RequestEnco
   return Effect.succeed(requests)
 }
 
+type Deliveries = Map<string | number, Delivery>
+
+const endAll = (deliveries: Deliveries, wereDelivered: boolean): void => {
+  for (const delivery of deliveries.values()) delivery.end(wereDelivered)
+}
+
+/** The answers of one request, which are delivered when it ends with its response sent, and not when its caller has gone. */
+const makeDeliveries = Effect.acquireRelease(
+  Effect.sync((): Deliveries => new Map()),
+  (deliveries, exit) => Effect.sync(() => endAll(deliveries, Exit.isSuccess(exit)))
+)
+
 /** The protocol for an `RpcServer`, and the handler of a POST that feeds it. */
 export const make = Effect.fnUntraced(function* (limit: number) {
   const drain = yield* Drain
@@ -74,19 +88,34 @@ export const make = Effect.fnUntraced(function* (limit: number) {
     () => Effect.sync(() => drain.running(-1))
   )
 
-  const carryOut = (requests: ReadonlyArray<RpcMessage.RequestEncoded>) =>
+  const receive = (id: number, request: RpcMessage.RequestEncoded, deliveries: Deliveries) => {
+    const delivery = new Delivery()
+    deliveries.set(request.id, delivery)
+    return Effect.provideService(rpc.receive(id, request), CurrentDelivery, delivery)
+  }
+
+  const carryOut = (requests: ReadonlyArray<RpcMessage.RequestEncoded>, deliveries: Deliveries) =>
     Effect.suspend(() => {
       const answers: Array<RpcMessage.FromServerEncoded> = []
       const ended = Deferred.makeUnsafe<void>()
       const id = rpc.connect({
-        send: (answer) => void answers.push(answer),
+        send: (answer) => {
+          answers.push(answer)
+          if (answer._tag === "Exit" && answer.exit._tag === "Failure") deliveries.get(answer.requestId)?.end(false)
+        },
         end: () => Deferred.doneUnsafe(ended, Effect.void)
       })
-      return Effect.forEach(requests, (request) => rpc.receive(id, request), { discard: true }).pipe(
+      return Effect.forEach(requests, (request) => receive(id, request, deliveries), { discard: true }).pipe(
         Effect.andThen(rpc.receive(id, { _tag: "Eof" })),
         Effect.andThen(Deferred.await(ended)),
         Effect.as(answers),
-        Effect.onExit((exit) => Effect.sync(() => (exit._tag === "Success" ? rpc.forget(id) : rpc.disconnect(id))))
+        Effect.onExit((exit) =>
+          Effect.sync(() => {
+            if (Exit.isSuccess(exit)) return rpc.forget(id)
+            rpc.disconnect(id)
+            endAll(deliveries, false)
+          })
+        )
       )
     })
 
@@ -95,7 +124,9 @@ export const make = Effect.fnUntraced(function* (limit: number) {
     yield* checkHead(request, limit)
     const requests = yield* Effect.flatMap(readText(request, limit), parse)
     yield* countAsRunning
-    const answers = yield* carryOut(requests)
+    const deliveries = yield* makeDeliveries
+    const answers = yield* carryOut(requests, deliveries)
+    if (connectionOf(request)?.destroyed === true) endAll(deliveries, false)
     return HttpServerResponse.text(`[${answers.map(answerText).join(",")}]`, { contentType: "application/json" })
   })
 

@@ -11,6 +11,7 @@ import { CurrentHold, holdFor } from "./Hold.ts"
 import * as PostTransport from "./PostTransport.ts"
 import * as Problem from "./Problem.ts"
 import * as SocketTransport from "./SocketTransport.ts"
+import * as Undelivered from "./Undelivered.ts"
 
 /** What the routes can be told. */
 export interface RouteOptions {
@@ -82,4 +83,4 @@ export const layer = (options: RouteOptions) =>
       yield* router.add("GET", "/livez", Health.livez)
       yield* router.add("GET", "/readyz", yield* Health.makeReadyz)
     })
-  ).pipe(Layer.provide(Handlers.layer))
+  ).pipe(Layer.provide(Layer.provide(Handlers.layer, Undelivered.layer)))

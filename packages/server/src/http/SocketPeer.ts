@@ -3,6 +3,7 @@ import { Effect } from "effect"
 import type { RpcMessage } from "effect/rpc"
 import { Socket } from "effect/socket"
 import { answerText } from "./AnswerText.ts"
+import { CurrentDelivery, Delivery } from "./Delivery.ts"
 import type { Drain } from "./Drain.ts"
 import * as Envelope from "./Envelope.ts"
 import * as Outbox from "./Outbox.ts"
@@ -31,19 +32,27 @@ const parse = (frame: string | Uint8Array): ReadonlyArray<unknown> | undefined =
   }
 }
 
+/** The way back to the peer. */
+export interface Way {
+  readonly write: (data: string | Socket.CloseEvent) => Effect.Effect<void, Socket.SocketError>
+  /** Whether what is written can still reach it, as far as is known. */
+  readonly isOpen: () => boolean
+}
+
 /** Takes a socket on. The result takes its frames; its calls run with the context of the fiber that hands them over. */
-export const make = (
-  rpc: RpcProtocol,
-  drain: Drain["Service"],
-  write: (data: string | Socket.CloseEvent) => Effect.Effect<void, Socket.SocketError>
-) => {
+export const make = (rpc: RpcProtocol, drain: Drain["Service"], { isOpen, write }: Way) => {
   const outbox = Outbox.make((frame) => Effect.runFork(Effect.ignore(write(frame))))
   // The calls that were not answered yet.
-  const running = new Set<string | number>()
+  const running = new Map<string | number, Delivery>()
 
   const send = (answer: RpcMessage.FromServerEncoded) => {
     outbox.add(`${answerText(answer)}\n`)
-    if (answer._tag === "Exit" && running.delete(answer.requestId)) drain.running(-1)
+    if (answer._tag !== "Exit") return
+    const delivery = running.get(answer.requestId)
+    if (delivery === undefined) return
+    running.delete(answer.requestId)
+    drain.running(-1)
+    delivery.end(answer.exit._tag === "Success" && isOpen())
   }
 
   const close = (event: Socket.CloseEvent): Effect.Effect<void> =>
@@ -62,12 +71,12 @@ export const make = (
       return Effect.sync(() => send(Envelope.brokenCall(call, problem)))
     }
     const { message } = read
-    if (message._tag === "Request") {
-      if (running.has(message.id)) return close(broken("two calls in flight have the same id"))
-      running.add(message.id)
-      drain.running(1)
-    }
-    return rpc.receive(id, message)
+    if (message._tag !== "Request") return rpc.receive(id, message)
+    if (running.has(message.id)) return close(broken("two calls in flight have the same id"))
+    const delivery = new Delivery()
+    running.set(message.id, delivery)
+    drain.running(1)
+    return Effect.provideService(rpc.receive(id, message), CurrentDelivery, delivery)
   }
 
   return {
@@ -81,6 +90,7 @@ export const make = (
     /** The socket is gone, and with it everybody who waits for its answers. */
     onGone: (): void => {
       rpc.disconnect(id)
+      for (const delivery of running.values()) delivery.end(false)
       drain.running(-running.size)
       running.clear()
     }

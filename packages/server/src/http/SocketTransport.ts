@@ -22,7 +22,7 @@ export const make = Effect.gen(function* () {
     const connection = connectionOf(request)
     const { write } = yield* socket.writer
     const { pull } = yield* socket.reader
-    const peer = SocketPeer.make(rpc, drain, write)
+    const peer = SocketPeer.make(rpc, drain, { write, isOpen: () => connection?.destroyed !== true })
     const undo = [drain.onFinish(peer.sayGoodbye), silence.watch(connection), peer.onGone]
     yield* Effect.addFinalizer(() => Effect.sync(() => undo.forEach((step) => step())))
     while (true) {
