@@ -20,8 +20,15 @@ export const Unauthorized = Schema.TaggedStruct("Unauthorized", {})
 /** The credentials are good, but not for this operation or store. Nothing happened. */
 export const Forbidden = Schema.TaggedStruct("Forbidden", { scope: maybe(Schema.String) })
 
-/** The server could not be reached, went away or is stopping. `sent`: the call may have been carried out. */
-export const Unavailable = Schema.TaggedStruct("Unavailable", { url: maybe(Schema.String), sent: Schema.Boolean })
+/**
+ * The server could not be reached, went away, is stopping or has no room. `sent`: the call may have been carried out.
+ * `retryAfterMs`: in how many milliseconds to try again, when the server said so; it draws another time for everybody.
+ */
+export const Unavailable = Schema.TaggedStruct("Unavailable", {
+  url: maybe(Schema.String),
+  sent: Schema.Boolean,
+  retryAfterMs: Schema.optionalKey(Schema.Finite)
+})
 
 /** No answer within the deadline. The call may have been carried out. */
 export const DeadlineExceeded = Schema.TaggedStruct("DeadlineExceeded", {

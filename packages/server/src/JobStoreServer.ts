@@ -10,6 +10,7 @@ import { secretHeaders } from "./http/Credentials.ts"
 import * as Drain from "./http/Drain.ts"
 import { isLoopbackHost } from "./http/Loopback.ts"
 import * as NodeListener from "./http/NodeListener.ts"
+import * as ParkedWaits from "./http/ParkedWaits.ts"
 import * as Problem from "./http/Problem.ts"
 import * as Routes from "./http/Routes.ts"
 import type { JobStores } from "./JobStores.ts"
@@ -29,6 +30,10 @@ export interface Options {
   readonly grace?: Duration.Input | undefined
   /** How big a message may be, in bytes: the body of a POST, a frame of a WebSocket. A little below 16 MiB unless given. */
   readonly maxMessageBytes?: number | undefined
+  /** How many waits of one tenant may be parked at a time: 20,000 unless given. Over it a new one is refused, and told when to try again. */
+  readonly maxTenantWaits?: number | undefined
+  /** How many waits of all tenants may be parked at a time: 50,000 unless given. */
+  readonly maxServerWaits?: number | undefined
 }
 
 /** What a server that listens by itself can be told. */
@@ -56,7 +61,11 @@ const defaultHold: Duration.Input = "25 seconds"
 const routes = (options: Options) =>
   Routes.layer({
     hold: options.hold ?? defaultHold,
-    maxMessageBytes: options.maxMessageBytes ?? Wire.maxMessageBytes
+    maxMessageBytes: options.maxMessageBytes ?? Wire.maxMessageBytes,
+    parkedWaits: {
+      tenant: options.maxTenantWaits ?? ParkedWaits.defaultLimits.tenant,
+      server: options.maxServerWaits ?? ParkedWaits.defaultLimits.server
+    }
   }).pipe(Layer.provide(Tokens.layer(options.tokens ?? [])))
 
 /**

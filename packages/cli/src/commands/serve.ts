@@ -9,6 +9,7 @@ import { wholeFlag } from "../flags/Whole.ts"
 import { CommandFailure } from "../output/Failure.ts"
 import { plural } from "../output/Text.ts"
 import { readTokens, tokenForm } from "../serve/Credentials.ts"
+import { limitFlags, limitsOf } from "../serve/Limits.ts"
 import { choosePlace, describePlace, placeFlags } from "../serve/Place.ts"
 import { layerStores } from "../serve/Stores.ts"
 import { StopRequest } from "../Signals.ts"
@@ -38,6 +39,7 @@ const config = {
     Flag.withDescription("More tokens, one a line; # begins a comment"),
     Flag.optional
   ),
+  ...limitFlags,
   json: jsonFlag
 }
 
@@ -51,7 +53,7 @@ const layerServer = Effect.fnUntraced(function* (input: Input) {
   const tokens = yield* readTokens(input.tokens, input.tokenFile)
   const place = yield* choosePlace(input)
   const who = tokens.length === 0 ? "no tokens: open to this machine only" : plural(tokens.length, "token")
-  const server = JobStoreServer.layerHttp({ host: input.host, port: input.port, tokens })
+  const server = JobStoreServer.layerHttp({ host: input.host, port: input.port, tokens, ...limitsOf(input) })
   const stores = layerStores(place, Option.getOrUndefined(input.historyTtl))
   return { layer: Layer.provide(server, stores), about: `jobs are kept ${describePlace(place)}; ${who}` }
 })

@@ -18,7 +18,9 @@ import { JobStores } from "../JobStores.ts"
 import { type Caller, CurrentCaller } from "../tenant/Caller.ts"
 import { Drain } from "./Drain.ts"
 import { CurrentHold } from "./Hold.ts"
+import * as ParkedWaits from "./ParkedWaits.ts"
 import { sleep } from "../LiveClock.ts"
+import { unavailable } from "./Unavailable.ts"
 
 type Call = (payload: Record<string, unknown>) => Effect.Effect<unknown, unknown>
 
@@ -30,10 +32,10 @@ const forbidden = (operation: OperationName): JobStoreError => {
   })
 }
 
-const draining = new JobStoreError({
-  message: "the server is stopping and hands out no more jobs: claim again when it is back",
-  reason: { _tag: "Unavailable", url: undefined, sent: false }
-})
+const draining = unavailable(
+  "the server is stopping and hands out no more jobs: claim at another, or when it is back",
+  1000
+)
 
 const cutShort = (operation: OperationName): JobStoreError =>
   new JobStoreError({
@@ -81,7 +83,7 @@ const endWithHold =
   (payload) =>
     Effect.withFiber((fiber) => {
       const hold = fiber.getRef(CurrentHold)
-      const ends = hold === Infinity ? drain.begun : Effect.raceFirst(drain.begun, sleep(hold))
+      const ends = hold === Infinity ? drain.endOfWait : Effect.raceFirst(drain.endOfWait, sleep(hold))
       return Effect.raceFirst(call(payload), ends)
     })
 
@@ -91,7 +93,7 @@ const handingOut = ["claim", "claimMany"] as const
 const unlessDraining =
   (call: Call, drain: Drain["Service"]): Call =>
   (payload) =>
-    Effect.suspend(() => (drain.hasBegun() ? Effect.fail(draining) : call(payload)))
+    Effect.suspend(() => (drain.hasBegun() ? draining : call(payload)))
 
 /** The handlers of all operations, by name. */
 export const make = Effect.gen(function* () {
@@ -100,7 +102,9 @@ export const make = Effect.gen(function* () {
   const handlers: Record<string, (payload: Record<string, unknown>) => unknown> = {}
   for (const operation of operationNames) handlers[operation] = callStore(stores, operation)
   for (const operation of handingOut) handlers[operation] = unlessDraining(callStore(stores, operation), drain)
-  const awaitWake = endWithHold(callStore(stores, "awaitWake"), drain)
+  const park = yield* ParkedWaits.make
+  const held = endWithHold(callStore(stores, "awaitWake"), drain)
+  const awaitWake: Call = (payload) => park(held(payload))
   // Forked, so that no limit on calls at a time would ever count those that only wait.
   handlers.awaitWake = (payload) => Rpc.fork(awaitWake(payload))
   // Built from the same table as the group, so each name has the handler of its types; a test compares the names.

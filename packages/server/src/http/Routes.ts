@@ -8,6 +8,7 @@ import { Drain } from "./Drain.ts"
 import * as Handlers from "./Handlers.ts"
 import * as Health from "./Health.ts"
 import { CurrentHold, holdFor } from "./Hold.ts"
+import * as ParkedWaits from "./ParkedWaits.ts"
 import * as PostTransport from "./PostTransport.ts"
 import * as Problem from "./Problem.ts"
 import * as SocketTransport from "./SocketTransport.ts"
@@ -19,6 +20,8 @@ export interface RouteOptions {
   readonly hold: Duration.Input
   /** How big the body of a POST may be, in bytes. */
   readonly maxMessageBytes: number
+  /** How many waits may be parked at a time. */
+  readonly parkedWaits: ParkedWaits.Limits
 }
 
 /** Runs the handlers on a transport until the scope closes. */
@@ -83,4 +86,7 @@ export const layer = (options: RouteOptions) =>
       yield* router.add("GET", "/livez", Health.livez)
       yield* router.add("GET", "/readyz", yield* Health.makeReadyz)
     })
-  ).pipe(Layer.provide(Layer.provide(Handlers.layer, Undelivered.layer)))
+  ).pipe(
+    Layer.provide(Layer.provide(Handlers.layer, Undelivered.layer)),
+    Layer.provide(Layer.succeed(ParkedWaits.CurrentLimits, options.parkedWaits))
+  )

@@ -4,7 +4,8 @@ import { acked } from "@jobwire/protocol"
 import { Deferred, Effect, Fiber } from "effect"
 import { Agent, request } from "node:http"
 import { connect } from "node:net"
-import { open } from "./support/peer.ts"
+import { defaultGrace, spreadOf } from "../../src/http/Drain.ts"
+import { open, type Peer } from "./support/peer.ts"
 import * as Stopwatch from "./support/stopwatch.ts"
 import { call, errorOf, message, post, type RunningServer, start } from "./support/server.ts"
 import { make } from "./support/stub-store.ts"
@@ -73,7 +74,55 @@ const parkOnConnection = (server: RunningServer) =>
     )
   })
 
+interface Unavailable {
+  readonly _tag: string
+  readonly sent: boolean
+  readonly retryAfterMs: number
+}
+
+/** When the answers of a peer come, in milliseconds since this. */
+const answerTimes = (peer: Peer): ReadonlyArray<number> => {
+  const times: Array<number> = []
+  const since = performance.now()
+  peer.socket.on("message", (frame) => {
+    const at = performance.now() - since
+    for (const line of String(frame).split("\n")) if (line !== "") times.push(at)
+  })
+  return times
+}
+
 describe("a server that stops", () => {
+  it("spreads waits over a millisecond each, over a second and half the grace at most", () => {
+    assert.strictEqual(spreadOf(0, 5000), 0)
+    assert.strictEqual(spreadOf(10, 5000), 10)
+    assert.strictEqual(spreadOf(10_000, 5000), 1000)
+    assert.strictEqual(spreadOf(10_000, 300), 150)
+    assert.strictEqual(defaultGrace, "5 seconds")
+  })
+
+  it.live("ends waits that share few sockets spread out in time, with success, in under two seconds", () =>
+    Effect.gen(function* () {
+      const store = make()
+      const server = yield* start(store.service)
+      const peers = yield* Effect.all([open(server), open(server), open(server), open(server)])
+      for (const peer of peers) peer.send(...ids.slice(0, 500).map((id) => message("awaitWake", wait, id)))
+      yield* store.parkedIs(2000)
+      const times = peers.map(answerTimes)
+      const took = yield* timedStop(server, "2000 waits on four sockets")
+      for (const peer of peers) {
+        for (const id of ids.slice(0, 500)) assert.strictEqual((yield* peer.exitOf(id))._tag, "Success")
+        assert.strictEqual(yield* peer.closed, 1001)
+      }
+      assert.isBelow(took, 2000)
+      // Of full jitter over a second, half come in the first half, and a fifth in 200 ms: no moment gets all of them.
+      const all = times.flat().toSorted((one, other) => one - other)
+      assert.lengthOf(all, 2000)
+      for (let at = 0; at + 1000 < all.length; at += 100) {
+        assert.isAbove((all[at + 1000] ?? 0) - (all[at] ?? 0), 250, `1000 answers from the ${at}th on`)
+      }
+    })
+  )
+
   it.live("ends a thousand waits on a socket with success, in under two seconds", () =>
     Effect.gen(function* () {
       const store = make()
@@ -128,7 +177,10 @@ describe("a server that stops", () => {
       peer.send(message("awaitWake", wait, "again"))
       for (const id of ["claim", "claims"]) {
         const refusal = errorOf(yield* peer.exitOf(id))
-        assert.deepInclude(refusal, { _tag: "JobStoreError", reason: { _tag: "Unavailable", sent: false } })
+        assert.deepInclude(refusal, { _tag: "JobStoreError" })
+        const { reason } = refusal as { readonly reason: Unavailable }
+        assert.deepInclude(reason, { _tag: "Unavailable", sent: false })
+        assert.isTrue(reason.retryAfterMs >= 0 && reason.retryAfterMs <= 1000, `${reason.retryAfterMs}`)
       }
       assert.strictEqual((yield* peer.exitOf("ack"))._tag, "Success")
       assert.strictEqual((yield* peer.exitOf("acks"))._tag, "Success")
