@@ -32,7 +32,7 @@ const rooms: ReadonlyArray<Room> = [
   {
     name: "embedded engine",
     files: server("drivers/embedded/"),
-    may: [server("core/"), server("drivers/wake/"), server("JobStores"), protocol, effect]
+    may: [server("core/"), server("drivers/wake/"), server("JobStores"), protocol, effect, /^node:crypto$/]
   },
   {
     name: "memory driver",

@@ -69,7 +69,10 @@ const makeWorld: Effect.Effect<World, unknown, Scope.Scope> = Effect.gen(functio
       { url, transport: "websocket" as const },
       { url, transport: "http" as const }
     ]),
-    (way) => Layer.build(Layer.fresh(RemoteJobStore.layer({ ...way, outageTimeout: 200, callTimeout: "8 seconds" })))
+    (way) =>
+      Layer.build(
+        Layer.fresh(RemoteJobStore.layer({ ...way, outageTimeout: 200, retryTimeout: 0, callTimeout: "8 seconds" }))
+      )
   )
   return { cluster, servers, load: new Load(contexts.map((context) => Context.get(context, JobStore.JobStore))) }
 })

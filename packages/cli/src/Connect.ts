@@ -21,7 +21,8 @@ const remote = ({ store, token, url }: Connection): Layer.Layer<JobStore.JobStor
     url,
     token: Option.getOrUndefined(Option.filter(token, (secret) => isGiven(Redacted.value(secret)))),
     store: Option.getOrUndefined(Option.filter(store, isGiven)),
-    outageTimeout: patience
+    outageTimeout: patience,
+    retryTimeout: patience
   })
 
 const layerStore = (connection: Connection): Layer.Layer<JobStore.JobStore, JobStoreError> =>

@@ -1,5 +1,5 @@
 /** Cutting a call about many items into several. The items are independent and in order, so several calls do what one would. */
-import { JobStoreError } from "@jobwire/protocol"
+import { Call, JobStoreError } from "@jobwire/protocol"
 import { Effect } from "effect"
 import { chunksOf } from "./Chunks.ts"
 
@@ -23,13 +23,21 @@ export const callInChunks = Effect.fnUntraced(function* <Item extends object, Re
   // Other calls share the connection, and should not stand behind a long one.
   const limits = { length: chunkLength, bytes: maxMessageBytes / 4 }
   for (const chunk of chunksOf(items, limits, bytesAtMost)) {
-    const answered = yield* Effect.mapError(call(chunk), (error) =>
+    const answered = yield* Effect.mapError(underOwnKey(call(chunk), results.length), (error) =>
       results.length === 0 ? error : afterChunks(error, `the first ${results.length} of ${items.length} ${done}`)
     )
     results.push(...answered)
   }
   return results
 })
+
+// A key stands for one call.
+const underOwnKey = <A, E>(call: Effect.Effect<A, E>, position: number): Effect.Effect<A, E> =>
+  position === 0
+    ? call
+    : Effect.updateService(call, Call.CurrentCall, (key) =>
+        key === undefined ? undefined : `${key.slice(0, Call.longestKey - 12)}-${position}`
+      )
 
 const afterChunks = (error: JobStoreError, done: string): JobStoreError =>
   new JobStoreError({

@@ -21,6 +21,11 @@ export interface Options {
   readonly callTimeout?: Duration.Input | undefined
   /** How long a call waits for a server that cannot be reached: 30 seconds unless given. */
   readonly outageTimeout?: Duration.Input | undefined
+  /**
+   * For how long a call is tried again whose answer was lost, or that the server cannot take now: 30 seconds unless given, and 0 for
+   * never. All tries have one key, so the call is carried out once, whichever of them arrive.
+   */
+  readonly retryTimeout?: Duration.Input | undefined
   /** How often a socket is asked for a sign of life: 5 seconds unless given. Two without one end the connection. */
   readonly pingInterval?: Duration.Input | undefined
   /** How many seconds the server may hold an `awaitWake` over HTTP: 25 unless given. Proxies often cut at 60. */
@@ -43,6 +48,7 @@ export interface Settings {
   readonly transport: "websocket" | "http"
   readonly callTimeoutMs: number
   readonly outageTimeoutMs: number
+  readonly retryTimeoutMs: number
   readonly pingIntervalMs: number
   readonly waitSeconds: number
   readonly maxMessageBytes: number
@@ -53,12 +59,13 @@ export interface Settings {
 const duration = (
   field: string,
   given: Duration.Input | undefined,
-  fallback: Duration.Input
+  fallback: Duration.Input,
+  orNone = false
 ): Result.Result<number, JobStoreError> => {
   const ms = Option.map(Duration.fromInput(given ?? fallback), Duration.toMillis)
-  return Option.isSome(ms) && ms.value > 0
-    ? Result.succeed(ms.value)
-    : Result.fail(invalidArgument(field, 'must be a duration above zero, such as 500 or "30 seconds"'))
+  if (Option.isSome(ms) && (ms.value > 0 || (orNone && ms.value === 0))) return Result.succeed(ms.value)
+  const allowed = orNone ? "zero, or a duration above it" : "a duration above zero"
+  return Result.fail(invalidArgument(field, `must be ${allowed}, such as 500 or "30 seconds"`))
 }
 
 const wholeNumber = (field: string, given: number): Result.Result<number, JobStoreError> =>
@@ -94,6 +101,7 @@ export const parseOptions = (options: Options): Effect.Effect<Settings, JobStore
         ),
         callTimeoutMs: duration("callTimeout", options.callTimeout, "30 seconds"),
         outageTimeoutMs: duration("outageTimeout", options.outageTimeout, "30 seconds"),
+        retryTimeoutMs: duration("retryTimeout", options.retryTimeout, "30 seconds", true),
         pingIntervalMs: duration("pingInterval", options.pingInterval, "5 seconds"),
         waitSeconds: wholeNumber("waitSeconds", options.waitSeconds ?? 25),
         maxMessageBytes: wholeNumber("maxMessageBytes", options.maxMessageBytes ?? Wire.maxMessageBytes),

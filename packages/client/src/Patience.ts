@@ -18,6 +18,8 @@ export const backOff = (failures: number): Effect.Effect<void> =>
 export interface Persistence<E> {
   readonly while: (error: E) => boolean
   readonly forMs: number
+  /** When the server has said in how many milliseconds to try again; it draws another time for everybody. */
+  readonly hintOf?: (error: E) => number | undefined
   /** A try that lasted this long before it failed starts a new row. */
   readonly forgetAfterMs?: number
 }
@@ -40,6 +42,7 @@ export const insist = Effect.fnUntraced(function* <A, E, R>(
     }
     if (!persistence.while(exit.failure) || now() - failingSince > persistence.forMs)
       return yield* Effect.fail(exit.failure)
-    yield* backOff(failures++)
+    const hint = persistence.hintOf?.(exit.failure)
+    yield* hint === undefined ? backOff(failures++) : sleep(Math.min(hint, longestDelayMs))
   }
 })

@@ -14,6 +14,7 @@ import { RpcClient } from "effect/rpc"
 import { callInChunks } from "./ChunkedCalls.ts"
 import { broken, connectionLost, describe, storeClosed } from "./Faults.ts"
 import { gatherAcks } from "./GatheredAcks.ts"
+import { type Headers, tried, type Trying } from "./Tries.ts"
 import { type Options, parseOptions, type Settings } from "./Options.ts"
 import { insist, longestDelayMs } from "./Patience.ts"
 import { makeTransport, type Platform } from "./Platform.ts"
@@ -41,7 +42,11 @@ export const makeStore = Effect.fnUntraced(function* (
   return Validation.validated(serviceOf(settings, state, client as AnyCall), settings.limits)
 })
 
-type AnyCall = (name: OperationName, payload: unknown) => Effect.Effect<unknown, unknown>
+type AnyCall = (
+  name: OperationName,
+  payload: unknown,
+  options: { readonly headers: Headers }
+) => Effect.Effect<unknown, unknown>
 type AnyMethod = (...args: ReadonlyArray<unknown>) => Effect.Effect<unknown, unknown>
 
 interface State {
@@ -50,12 +55,19 @@ interface State {
 
 const serviceOf = (settings: Settings, state: State, client: AnyCall): JobStore.Service => {
   const methods: Record<string, AnyMethod> = {}
+  const once = (name: OperationName, args: ReadonlyArray<unknown>, headers: Headers) =>
+    Effect.suspend(() =>
+      state.closed
+        ? Effect.fail(storeClosed(settings.endpoint.shown, false))
+        : client(name, toPayload(name, args), { headers })
+    ).pipe(Effect.catchCause((cause) => Effect.failCause(explain(settings, state, name, cause))))
+  const trying: Trying = { forMs: settings.retryTimeoutMs, isOpen: () => !state.closed && settings.retryTimeoutMs > 0 }
   for (const name of operationNames) {
-    methods[name] = (...args) =>
-      Effect.suspend(() =>
-        state.closed ? Effect.fail(storeClosed(settings.endpoint.shown, false)) : client(name, toPayload(name, args))
-      ).pipe(Effect.catchCause((cause) => Effect.failCause(explain(settings, state, name, cause))))
+    methods[name] = (...args) => tried(name, (headers) => once(name, args, headers), trying)
   }
+  const wait: JobStore.Service["awaitWake"] = (...args) =>
+    // Its errors are those of the table.
+    once("awaitWake", args, {}) as ReturnType<JobStore.Service["awaitWake"]>
   // Every operation of the table was put in; its schemas are those of the service's method.
   const service = methods as unknown as JobStore.Service
   const { maxMessageBytes } = settings
@@ -65,7 +77,7 @@ const serviceOf = (settings: Settings, state: State, client: AnyCall): JobStore.
     ack: settings.gatherAcks ? gatherAcks(service, maxMessageBytes) : service.ack,
     ackMany: (acks) => callInChunks(acks, maxMessageBytes, "acks were carried out", service.ackMany),
     awaitWake: (queues, wakeToken) =>
-      insist(service.awaitWake(queues, wakeToken), {
+      insist(wait(queues, wakeToken), {
         while: mayAskAgain,
         forMs: settings.outageTimeoutMs,
         forgetAfterMs: longestDelayMs

@@ -31,7 +31,7 @@ const through = Effect.fnUntraced(function* (
     })
   )
   const proxy = yield* Faults.start({ upstreams, rate: 0, ...options })
-  const store = yield* RemoteJobStore.make({ url: proxy.url, transport, callTimeout })
+  const store = yield* RemoteJobStore.make({ url: proxy.url, transport, callTimeout, retryTimeout: 0 })
   // From now on, over a connection that is there.
   yield* store.counts()
   return { store, direct, proxy }

@@ -42,6 +42,9 @@ export const DriverFault = Schema.TaggedStruct("DriverFault", { transient: Schem
 /** The driver lost its database while that committed. The call may have been carried out. */
 export const OutcomeUnknown = Schema.TaggedStruct("OutcomeUnknown", {})
 
+/** The key of this call belongs to another call. Nothing happened. */
+export const CallConflict = Schema.TaggedStruct("CallConflict", { key: Schema.String })
+
 /** A fault in the program itself, on either side. */
 export const Defect = Schema.TaggedStruct("Defect", {})
 
@@ -55,6 +58,7 @@ export const JobStoreErrorReason = Schema.Union([
   DeadlineExceeded,
   DriverFault,
   OutcomeUnknown,
+  CallConflict,
   Defect
 ])
 export type JobStoreErrorReason = typeof JobStoreErrorReason.Type
@@ -105,6 +109,13 @@ export const limitExceeded = (field: string, size: number, limit: number, unit: 
   new JobStoreError({
     message: `${field} has ${size} ${unit}, and the limit is ${limit}`,
     reason: { _tag: "LimitExceeded", field, limit, size }
+  })
+
+/** A {@link JobStoreError} for a key that was given to another call before. */
+export const callConflict = (key: string): JobStoreError =>
+  new JobStoreError({
+    message: `the key ${JSON.stringify(key)} was given to another call, or to this one with other arguments: draw a key for every call`,
+    reason: { _tag: "CallConflict", key }
   })
 
 /** The token does not hold the job: its lease ran out and it was recovered, or it was never this caller's. */

@@ -39,12 +39,13 @@ export const Scope = Schema.Literals(["produce", "work", "read", "admin"])
 export type Scope = typeof Scope.Type
 
 /**
- * What a second delivery of the same call does.
+ * Why a second delivery of the same call does no harm, and is answered as the first.
  * - `safe`: by nature; it ends as the first did and changes nothing more.
- * - `remembered`: the row remembers the call (a token, an id), so the second answer is the first one.
- * - `changes`: it may act or answer differently. A caller that does not know whether the first arrived must look.
+ * - `remembered`: the job remembers the call: by the token that holds it or ended its run, by the id that was made of the call's key.
+ * - `receipt`: the answer is kept under the call's key for a while. Without a key it may act or answer differently, so a caller that
+ *   does not know whether the first arrived must look.
  */
-export type Repeat = "safe" | "remembered" | "changes"
+export type Repeat = "safe" | "remembered" | "receipt"
 
 /** A parameter: its name on the wire and its schema. */
 export type Parameter = readonly [name: string, schema: Schema.Top]
@@ -86,13 +87,13 @@ export const operations = {
     parameters: [["request", EnqueueRequest]],
     success: EnqueueResult,
     scope: "produce",
-    repeat: "changes"
+    repeat: "remembered"
   }),
   enqueueMany: operation({
     parameters: [["requests", Schema.Array(EnqueueRequest)]],
     success: Schema.Array(EnqueueResult),
     scope: "produce",
-    repeat: "changes"
+    repeat: "remembered"
   }),
   claim: operation({
     parameters: [["options", ClaimOptions]],
@@ -131,7 +132,7 @@ export const operations = {
     success: Schema.Void,
     error: LockErrors,
     scope: "work",
-    repeat: "changes"
+    repeat: "receipt"
   }),
   extendLocks: operation({
     parameters: [
@@ -146,7 +147,7 @@ export const operations = {
     parameters: [["options", RecoverStalledOptions]],
     success: Schema.Array(RecoveredJob),
     scope: "work",
-    repeat: "changes"
+    repeat: "receipt"
   }),
   awaitWake: operation({
     parameters: [
@@ -186,14 +187,14 @@ export const operations = {
     success: Schema.Void,
     error: Schema.Union([JobStoreError, JobNotFoundError, JobNotRetryableError]),
     scope: "admin",
-    repeat: "changes"
+    repeat: "receipt"
   }),
   cancel: operation({
     parameters: [["id", JobId]],
     success: Schema.Void,
     error: Schema.Union([JobStoreError, JobNotFoundError, JobNotCancellableError]),
     scope: "produce",
-    repeat: "changes"
+    repeat: "receipt"
   }),
   cancelByDedupe: operation({
     parameters: [
@@ -202,32 +203,32 @@ export const operations = {
     ],
     success: Schema.Boolean,
     scope: "produce",
-    repeat: "changes"
+    repeat: "receipt"
   }),
   promote: operation({
     parameters: [["id", JobId]],
     success: Schema.Void,
     error: Schema.Union([JobStoreError, JobNotFoundError, JobNotPromotableError]),
     scope: "admin",
-    repeat: "changes"
+    repeat: "receipt"
   }),
   remove: operation({
     parameters: [["id", JobId]],
     success: Schema.Boolean,
     scope: "admin",
-    repeat: "changes"
+    repeat: "receipt"
   }),
   pause: operation({
     parameters: [["queue", QueueName]],
     success: Schema.Void,
     scope: "admin",
-    repeat: "safe"
+    repeat: "receipt"
   }),
   resume: operation({
     parameters: [["queue", QueueName]],
     success: Schema.Void,
     scope: "admin",
-    repeat: "safe"
+    repeat: "receipt"
   }),
   pausedQueues: operation({
     parameters: [],
@@ -239,13 +240,13 @@ export const operations = {
     parameters: [["schedule", ScheduleRecord]],
     success: Schema.Void,
     scope: "produce",
-    repeat: "safe"
+    repeat: "receipt"
   }),
   removeSchedule: operation({
     parameters: [["key", ScheduleKey]],
     success: Schema.Boolean,
     scope: "produce",
-    repeat: "changes"
+    repeat: "receipt"
   }),
   listSchedules: operation({
     parameters: [["filter", maybe(ScheduleFilter)]],
@@ -268,7 +269,7 @@ export const operations = {
     ],
     success: Schema.Boolean,
     scope: "work",
-    repeat: "changes"
+    repeat: "receipt"
   }),
   advanceSchedule: operation({
     parameters: [
@@ -278,13 +279,13 @@ export const operations = {
     ],
     success: Schema.Void,
     scope: "work",
-    repeat: "safe"
+    repeat: "receipt"
   }),
   recordChildResults: operation({
     parameters: [["reports", Schema.Array(FlowChildReport)]],
     success: Schema.Array(FlowReportResult),
     scope: "work",
-    repeat: "changes"
+    repeat: "receipt"
   }),
   listChildResults: operation({
     parameters: [
@@ -299,7 +300,7 @@ export const operations = {
     parameters: [["options", Schema.Struct({ pendingAgeMs: DurationMs, limit: maybe(Schema.Int) })]],
     success: FlowSweepWork,
     scope: "work",
-    repeat: "changes"
+    repeat: "receipt"
   }),
   markChildrenCascaded: operation({
     parameters: [

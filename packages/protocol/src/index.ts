@@ -2,6 +2,7 @@
  * The contract of a job store: its data as Schemas, its operations as one table, the service that drivers and the remote
  * client implement, and the RPC group between them.
  */
+export * as Call from "./Call.ts"
 export * from "./Claim.ts"
 export * from "./Enqueue.ts"
 export * from "./Errors.ts"

@@ -73,6 +73,7 @@ const reasons: ReadonlyArray<{
   { reason: { _tag: "DriverFault", transient: true }, retryable: true, happened: false },
   { reason: { _tag: "DriverFault", transient: false }, retryable: false, happened: false },
   { reason: { _tag: "OutcomeUnknown" }, retryable: true, happened: true },
+  { reason: { _tag: "CallConflict", key: "k" }, retryable: false, happened: false },
   { reason: { _tag: "Defect" }, retryable: false, happened: true }
 ]
 

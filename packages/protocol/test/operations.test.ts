@@ -55,7 +55,7 @@ describe("the table of operations", () => {
   it("has a scope and a repeat for each operation", () => {
     for (const name of operationNames) {
       assert.isTrue(Schema.is(Scope)(operations[name].scope), name)
-      assert.include(["safe", "remembered", "changes"], operations[name].repeat, name)
+      assert.include(["safe", "remembered", "receipt"], operations[name].repeat, name)
     }
   })
 
@@ -196,6 +196,7 @@ const reasons: ReadonlyArray<JobStoreErrorReason> = [
   { _tag: "DriverFault", transient: true },
   { _tag: "DriverFault", transient: false },
   { _tag: "OutcomeUnknown" },
+  { _tag: "CallConflict", key: "k" },
   { _tag: "Defect" }
 ]
 
@@ -265,6 +266,7 @@ describe("errors", () => {
       ["DriverFault", true, false],
       ["DriverFault", false, false],
       ["OutcomeUnknown", true, true],
+      ["CallConflict", false, false],
       ["Defect", false, true]
     ])
   })

@@ -4,6 +4,7 @@ import type { JobStore } from "../JobStore.ts"
 import { ack } from "./ack.ts"
 import { ackMany } from "./ackMany.ts"
 import { ackReplay } from "./ackReplay.ts"
+import { callReplay } from "./callReplay.ts"
 import { cancel } from "./cancel.ts"
 import { claim } from "./claim.ts"
 import { claimMany } from "./claimMany.ts"
@@ -60,6 +61,7 @@ const concerns: ReadonlyArray<(test: Test) => void> = [
   claimManyBounds,
   ack,
   ackReplay,
+  callReplay,
   ackMany,
   release,
   leases,

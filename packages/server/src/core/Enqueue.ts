@@ -24,7 +24,7 @@ const content = (request: EnqueueRequest, now: number): Content => ({
 })
 
 /** A new job under this id, `seq` being its number in the store and its place in line. */
-export const newJob = (id: string, seq: number, request: EnqueueRequest, now: number): JobRow => {
+export const newJob = (id: string, seq: number, request: EnqueueRequest, now: number, call?: string): JobRow => {
   const { attemptsMax, backoff, keep, metadata, payload, priority, runAt, timeoutMs, trace } = content(request, now)
   return {
     id,
@@ -55,7 +55,8 @@ export const newJob = (id: string, seq: number, request: EnqueueRequest, now: nu
     failedReason: undefined,
     token: undefined,
     lockUntil: undefined,
-    ledgerLength: 0
+    ledgerLength: 0,
+    call
   }
 }
 

@@ -21,6 +21,8 @@ export interface JobRow extends Omit<JobRecord, "payload" | "exit"> {
   readonly lockUntil: number | undefined
   /** How many ledger entries the job has. */
   readonly ledgerLength: number
+  /** By what the enqueue under a call's key is known again, see `memoOf`; absent when it had none. */
+  readonly call: string | undefined
 }
 
 /** One ledger entry. `token` and `acked` remember the ack that wrote it, so that the same ack again is known. */

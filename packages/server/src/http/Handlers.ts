@@ -3,6 +3,7 @@
  * Whatever goes wrong inside a store reaches the caller as a `JobStoreError`, and nobody else.
  */
 import {
+  Call as CallKey,
   type JobStore,
   JobStoreError,
   JobStoreRpcs,
@@ -13,6 +14,7 @@ import {
   toArguments
 } from "@jobwire/protocol"
 import { Cause, Effect } from "effect"
+import type { Headers } from "effect/http"
 import { Rpc, type RpcGroup } from "effect/rpc"
 import { JobStores } from "../JobStores.ts"
 import { type Caller, CurrentCaller } from "../tenant/Caller.ts"
@@ -95,18 +97,27 @@ const unlessDraining =
   (payload) =>
     Effect.suspend(() => (drain.hasBegun() ? draining : call(payload)))
 
+/** The operation under the key that its caller gave. */
+const underKey =
+  (call: Call) =>
+  (payload: Record<string, unknown>, { headers }: { readonly headers: Headers.Headers }) => {
+    const key = headers[CallKey.header]
+    return key === undefined ? call(payload) : Effect.provideService(call(payload), CallKey.CurrentCall, key)
+  }
+
 /** The handlers of all operations, by name. */
 export const make = Effect.gen(function* () {
   const stores = yield* JobStores
   const drain = yield* Drain
-  const handlers: Record<string, (payload: Record<string, unknown>) => unknown> = {}
-  for (const operation of operationNames) handlers[operation] = callStore(stores, operation)
-  for (const operation of handingOut) handlers[operation] = unlessDraining(callStore(stores, operation), drain)
+  const handlers: Record<string, unknown> = {}
+  for (const operation of operationNames) handlers[operation] = underKey(callStore(stores, operation))
+  for (const operation of handingOut)
+    handlers[operation] = underKey(unlessDraining(callStore(stores, operation), drain))
   const park = yield* ParkedWaits.make
   const held = endWithHold(callStore(stores, "awaitWake"), drain)
   const awaitWake: Call = (payload) => park(held(payload))
   // Forked, so that no limit on calls at a time would ever count those that only wait.
-  handlers.awaitWake = (payload) => Rpc.fork(awaitWake(payload))
+  handlers["awaitWake"] = (payload: Record<string, unknown>) => Rpc.fork(awaitWake(payload))
   // Built from the same table as the group, so each name has the handler of its types; a test compares the names.
   return handlers as unknown as RpcGroup.HandlersFrom<OperationRpc<OperationName>>
 })

@@ -9,6 +9,7 @@ import { findInLines } from "../../src/drivers/sqlite/JobLines.ts"
 import { chunkOf } from "../../src/drivers/sqlite/JobScan.ts"
 import { findJob } from "../../src/drivers/sqlite/JobTable.ts"
 import { findOutbox } from "../../src/drivers/sqlite/OutboxTable.ts"
+import { findReceipts } from "../../src/drivers/sqlite/ReceiptTable.ts"
 import { findSchedules } from "../../src/drivers/sqlite/ScheduleTable.ts"
 
 const db = open({ filename: ":memory:" }, 0)
@@ -31,9 +32,12 @@ const hot: ReadonlyArray<readonly [name: string, sql: string, expected: string]>
   ["the oldest finished", findHistory.oldest, "COVERING INDEX status_finished (store=? AND lane=? AND state=?)"],
   ["finished until", findHistory.until, "status_finished (store=? AND lane=? AND state=? AND finished_at<?)"],
   ["the ledger", findAttempts.list, "PRIMARY KEY (store=? AND seq=?)"],
+  ["the end of a job", findAttempts.end, "PRIMARY KEY (store=? AND seq=?)"],
   ["the ack of a token", findAttempts.byToken, "PRIMARY KEY (store=? AND seq=?)"],
   ["a dedupe key", findDedupes.get, "PRIMARY KEY (store=? AND name=? AND key=?)"],
   ["dedupe keys", findDedupes.chunk, "PRIMARY KEY (store=? AND (name,key)>(?,?))"],
+  ["a receipt", findReceipts.get, "PRIMARY KEY (store=? AND key=?)"],
+  ["receipts that are over", findReceipts.expired, "COVERING INDEX receipt_expires (store=? AND expires_at<?)"],
   ["a schedule", findSchedules.get, "PRIMARY KEY (store=? AND key=?)"],
   ["schedules that are due", findSchedules.due, "schedule_due (store=? AND next_run_at<?)"],
   ["a child", findChildren.get, "PRIMARY KEY (store=? AND flow_id=? AND child_key=?)"],
@@ -73,6 +77,7 @@ describe("plans", () => {
       findInLines,
       findJob,
       findOutbox,
+      findReceipts,
       findSchedules
     ].flatMap((group) => Object.values(group))
     const looked = new Set(hot.map(([, sql]) => sql))

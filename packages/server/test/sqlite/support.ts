@@ -69,6 +69,7 @@ export const jobRow = (seq: number, fields?: Partial<JobRow>): JobRow => ({
   attemptsMade: 0,
   stalledCount: 0,
   ledgerLength: 0,
+  call: undefined,
   backoff: undefined,
   keep: undefined,
   timeoutMs: undefined,

@@ -2,7 +2,7 @@
  * A job store over tables: the operations stand here once, and a driver brings only its tables and how a unit of work
  * is committed.
  */
-import { JobStore, Limits, Validation } from "@jobwire/protocol"
+import { type JobStore, Limits, Validation } from "@jobwire/protocol"
 import { Effect, type Scope } from "effect"
 import { WakeHub } from "../wake/WakeHub.ts"
 import { awaitWake, claim, claimMany } from "./ClaimOperations.ts"
@@ -23,6 +23,7 @@ import {
   tickSchedule,
   upsertSchedule
 } from "./ScheduleOperations.ts"
+import { remembered } from "./Receipts.ts"
 import type { Storage } from "./Storage.ts"
 import { historyTtlMs, type StoreOptions } from "./StoreOptions.ts"
 
@@ -42,7 +43,7 @@ export const make: (storage: Storage, options?: StoreOptions) => Effect.Effect<J
 
 /** The operations of an engine, without validation. */
 export const operations = (engine: Engine): JobStore.Service =>
-  JobStore.JobStore.of({
+  remembered({
     enqueue: enqueue(engine),
     enqueueMany: enqueueMany(engine),
     claim: claim(engine),

@@ -1,10 +1,11 @@
 /**
  * The frame of every operation: one unit of work with one time, whose wake-ups are told when it is committed.
  */
-import type { JobStoreError, Limits } from "@jobwire/protocol"
-import { Effect, type Result } from "effect"
+import { Call, type JobStoreError, type Limits } from "@jobwire/protocol"
+import { Clock, Effect, type Result } from "effect"
 import type { Wake } from "../wake/Wake.ts"
 import { Wakes } from "../wake/Wakes.ts"
+import { Conflict, CurrentRemembering, once } from "./Receipts.ts"
 import type { Storage } from "./Storage.ts"
 import type { IdGenerator } from "./StoreOptions.ts"
 import type { Tables } from "./Tables.ts"
@@ -15,6 +16,8 @@ export interface Unit {
   /** Epoch milliseconds, the same throughout. */
   readonly now: number
   readonly wakes: Wakes
+  /** The key of the call that it is part of; absent when its caller gave none. */
+  readonly call: string | undefined
 }
 
 /** What the operations share. */
@@ -35,15 +38,18 @@ export class Engine {
   /** Runs a unit that may write. Once it has begun it is not interrupted, so its wake-ups are told whenever it is kept. */
   write<A>(work: (unit: Unit) => A): Effect.Effect<A, JobStoreError> {
     return Effect.uninterruptible(
-      Effect.clockWith((clock) => {
-        const now = clock.currentTimeMillisUnsafe()
+      Effect.withFiber((fiber) => {
+        const now = fiber.getRef(Clock.Clock).currentTimeMillisUnsafe()
+        const call = fiber.getRef(Call.CurrentCall)
+        const remembering = fiber.getRef(CurrentRemembering)
         const committed = this.#storage.write((tables) => {
-          const unit: Unit = { tables, now, wakes: new Wakes() }
-          return { result: work(unit), wakes: unit.wakes }
+          const unit: Unit = { tables, now, wakes: new Wakes(), call }
+          const result = remembering === undefined ? work(unit) : once(remembering, tables, now, () => work(unit))
+          return { result, wakes: unit.wakes }
         })
-        return Effect.map(committed, ({ answer: { result, wakes }, transaction }) => {
+        return Effect.flatMap(committed, ({ answer: { result, wakes }, transaction }) => {
           this.wake.notify(wakes.events, transaction)
-          return result
+          return result instanceof Conflict ? Effect.fail(result.error) : Effect.succeed(result)
         })
       })
     )

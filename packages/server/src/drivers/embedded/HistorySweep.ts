@@ -1,4 +1,4 @@
-/** The timed part of retention: finished jobs over the store's ceiling, and dedupe keys whose window is over. */
+/** The timed part of retention: finished jobs over the store's ceiling, dedupe keys whose window is over, and receipts. */
 import { type JobStoreError, TerminalState } from "@jobwire/protocol"
 import { Array as Arr, Clock, type Duration, Effect } from "effect"
 import { isOver } from "../../core/Dedupe.ts"
@@ -23,12 +23,14 @@ export interface Expired {
 /** Looks for what is over. What it finds is judged again before it goes, so it may find too much. */
 export interface Finder {
   readonly expired: (ttl: HistoryTtl, after: Position | undefined, now: number) => Effect.Effect<Expired, JobStoreError>
+  readonly receipts: (now: number) => Effect.Effect<ReadonlyArray<string>, JobStoreError>
   readonly dedupes: (now: number) => Effect.Effect<ReadonlyArray<Pick<DedupeRow, "name" | "key">>, JobStoreError>
 }
 
 /** Walks over the tables. */
 export const walk = (engine: Engine): Finder => ({
   expired: (ttl, after, now) => engine.read((tables) => expiredFrom(tables, after, ttl, now)),
+  receipts: (now) => engine.read((tables) => tables.receipts.expired(now, mostAtOnce)),
   dedupes: (now) =>
     engine.read((tables) => Array.from(tables.dedupes.all()).filter((entry) => isOverIn(tables, entry, now)))
 })
@@ -52,6 +54,7 @@ export const forever = (
 const sweep = Effect.fnUntraced(function* (engine: Engine, ttl: HistoryTtl | undefined, finder: Finder) {
   if (ttl !== undefined) yield* sweepHistory(engine, ttl, finder)
   yield* sweepDedupes(engine, finder)
+  yield* sweepReceipts(engine, finder)
 })
 
 const sweepHistory = Effect.fnUntraced(function* (engine: Engine, ttl: HistoryTtl, finder: Finder) {
@@ -98,4 +101,15 @@ const sweepDedupes = Effect.fnUntraced(function* (engine: Engine, finder: Finder
       }
     })
   }
+})
+
+// A receipt under a key is written once, so one that is over stays over.
+const sweepReceipts = Effect.fnUntraced(function* (engine: Engine, finder: Finder) {
+  let length: number
+  do {
+    const keys = yield* finder.receipts(yield* Clock.currentTimeMillis)
+    length = keys.length
+    if (length > 0) yield* engine.write(({ tables }) => keys.forEach((key) => tables.receipts.delete(key)))
+    yield* Effect.yieldNow
+  } while (length === mostAtOnce)
 })

@@ -12,6 +12,7 @@ import { Result } from "effect"
 import { acknowledge } from "../../core/Ack.ts"
 import { toText } from "../../core/JsonText.ts"
 import { extend, holds } from "../../core/Lease.ts"
+import { holds as holdsStill, jobKey, lastRunOf } from "../../core/Receipt.ts"
 import { isRepeat } from "../../core/Ledger.ts"
 import { release as releaseRow } from "../../core/Release.ts"
 import { recover } from "../../core/Stall.ts"
@@ -36,7 +37,8 @@ const resultOf = Result.match({ onFailure: (error: LockError): AckResult => erro
 
 const ackIn = (unit: Unit, { id, outcome, token }: Ack): LockResult => {
   const row = unit.tables.jobs.get(id)
-  if (row === undefined) return Result.fail(new JobNotFoundError({ jobId: id }))
+  if (row === undefined)
+    return isOfDeleted(unit, { id, outcome, token }) ? Result.void : Result.fail(new JobNotFoundError({ jobId: id }))
   if (holds(row, token)) {
     apply(unit, row, acknowledge(row, token, outcome, unit.now))
     return Result.void
@@ -46,6 +48,13 @@ const ackIn = (unit: Unit, { id, outcome, token }: Ack): LockResult => {
   return entry !== undefined && isRepeat(entry, outcome, exit)
     ? Result.void
     : Result.fail(new LockLostError({ jobId: id }))
+}
+
+// The first ack may have finished the job, and retention have deleted it in the same moment. Whoever gives no key does not repeat.
+const isOfDeleted = ({ call, now, tables }: Unit, { id, outcome, token }: Ack): boolean => {
+  const found = call === undefined ? undefined : tables.receipts.get(jobKey(id))
+  const lastRun = holdsStill(found, now) ? lastRunOf(found) : undefined
+  return lastRun?.token === token && lastRun.acked === outcome._tag
 }
 
 export const release =

@@ -12,6 +12,7 @@ import type {
   TerminalState
 } from "@jobwire/protocol"
 import type { AttemptRow, ChildRow, DedupeRow, JobRow, OutboxDraft, OutboxRow } from "../../core/JobRow.ts"
+import type { ReceiptRow } from "../../core/Receipt.ts"
 
 /** Jobs by id, by line, by lease. */
 export interface JobTable {
@@ -64,6 +65,8 @@ export interface AttemptTable {
   readonly append: (job: JobRow, attempt: AttemptRow) => void
   /** Oldest first. */
   readonly list: (job: JobRow) => ReadonlyArray<AttemptRow>
+  /** The last entry of a finished job, where a run ended with it. */
+  readonly end: (job: JobRow) => AttemptRow | undefined
   /** The latest entry that an ack by this token wrote. */
   readonly byToken: (job: JobRow, token: string) => AttemptRow | undefined
 }
@@ -121,6 +124,15 @@ export interface OutboxTable {
   readonly delete: (seqs: ReadonlyArray<number>) => void
 }
 
+/** Receipts by key; see core/Receipt.ts. */
+export interface ReceiptTable {
+  readonly get: (key: string) => ReceiptRow | undefined
+  readonly put: (row: ReceiptRow) => void
+  readonly delete: (key: string) => void
+  /** The keys of some that hold no more, at most `limit`. */
+  readonly expired: (now: number, limit: number) => ReadonlyArray<string>
+}
+
 /** All tables of one store. */
 export interface Tables {
   readonly jobs: JobTable
@@ -131,6 +143,7 @@ export interface Tables {
   readonly schedules: ScheduleTable
   readonly children: ChildTable
   readonly outbox: OutboxTable
+  readonly receipts: ReceiptTable
   /** What the unit sees at least, where the database has such: see Wake.ts. */
   readonly snapshot?: string
 }

@@ -3,7 +3,7 @@ import type { Tables } from "../embedded/Tables.ts"
 import type { MakeIndex } from "./JobSlot.ts"
 import { MemoryChildren } from "./MemoryChildren.ts"
 import { MemoryJobs } from "./MemoryJobs.ts"
-import { MemoryDedupes, MemoryOutbox, MemoryPauses, MemorySchedules } from "./SmallTables.ts"
+import { MemoryDedupes, MemoryOutbox, MemoryPauses, MemoryReceipts, MemorySchedules } from "./SmallTables.ts"
 import { OrderedIndex } from "./OrderedIndex.ts"
 
 /** Empty tables. A test may give indexes that count what they look at. */
@@ -18,6 +18,7 @@ export const make = (makeIndex: MakeIndex = (compare) => new OrderedIndex(compar
     pauses: new MemoryPauses(),
     schedules: new MemorySchedules(),
     children,
-    outbox: new MemoryOutbox(makeIndex)
+    outbox: new MemoryOutbox(makeIndex),
+    receipts: new MemoryReceipts()
   }
 }

@@ -1,9 +1,10 @@
-/** The small tables in memory: dedupe keys, pauses, schedules, the outbox. */
+/** The small tables in memory: dedupe keys, pauses, schedules, the outbox, receipts. */
 import type { ScheduleFilter, ScheduleRecord } from "@jobwire/protocol"
 import type { DedupeRow, OutboxDraft, OutboxRow } from "../../core/JobRow.ts"
 import { fromText, toText } from "../../core/JsonText.ts"
 import { compareText } from "../../core/Order.ts"
-import type { DedupeTable, OutboxTable, PauseTable, ScheduleTable } from "../embedded/Tables.ts"
+import type { ReceiptRow } from "../../core/Receipt.ts"
+import type { DedupeTable, OutboxTable, PauseTable, ReceiptTable, ScheduleTable } from "../embedded/Tables.ts"
 import type { MakeIndex } from "./JobSlot.ts"
 import type { OrderedIndex } from "./OrderedIndex.ts"
 
@@ -97,6 +98,33 @@ export class MemorySchedules implements ScheduleTable {
       .filter(isWanted)
       .toSorted((one, other) => compareText(one.key, other.key))
       .map(copy)
+  }
+}
+
+/** See `ReceiptTable`. All are kept for the same time, so those that are over come first in the order of their writing. */
+export class MemoryReceipts implements ReceiptTable {
+  readonly #rows = new Map<string, ReceiptRow>()
+
+  get(key: string): ReceiptRow | undefined {
+    return this.#rows.get(key)
+  }
+
+  put(row: ReceiptRow): void {
+    this.#rows.delete(row.key)
+    this.#rows.set(row.key, row)
+  }
+
+  delete(key: string): void {
+    this.#rows.delete(key)
+  }
+
+  expired(now: number, limit: number): ReadonlyArray<string> {
+    const keys: Array<string> = []
+    for (const row of this.#rows.values()) {
+      if (row.expiresAt > now || keys.length === limit) break
+      keys.push(row.key)
+    }
+    return keys
   }
 }
 

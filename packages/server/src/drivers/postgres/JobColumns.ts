@@ -54,7 +54,8 @@ type JobTuple = readonly [
   failedReason: Text,
   outcome: number | null,
   acked: number | null,
-  endToken: Text
+  endToken: Text,
+  call: Text
 ]
 
 const head = "j.seq::float8, j.id, n.queue, n.name, n.priority, j.enqueued_at"
@@ -74,13 +75,13 @@ const noLease = "null::bool, null::float8, null::text"
 const noEnd = "null::float8, null::text, null::text, null::int2, null::int2, null::text"
 
 /** A job that can still change, for {@link decodeJob}: of `job j`, `lane n` and `live l`. */
-export const liveJob = `${head}, ${values}, ${rest}, ${progress((column) => `l.${column}`)}, ${lease}, ${noEnd}`
+export const liveJob = `${head}, ${values}, ${rest}, ${progress((column) => `l.${column}`)}, ${lease}, ${noEnd}, j.call`
 
 /** A job that can still change without its payload and metadata, which read as absent. */
 export const liveJobWithoutValues = liveJob.replace(values, "null::text, null::text")
 
 /** A finished job, for {@link decodeJob}: of `job j`, `lane n` and `done d`. */
-export const doneJob = `${head}, ${values}, ${rest}, ${progress((column) => `d.${column}`)}, ${noLease}, ${end}`
+export const doneJob = `${head}, ${values}, ${rest}, ${progress((column) => `d.${column}`)}, ${noLease}, ${end}, j.call`
 
 /** A finished job without its payload, metadata and exit, which read as absent. */
 export const doneJobWithoutValues = doneJob
@@ -93,7 +94,7 @@ export const jobTables =
   "join lane n on n.store = j.store and n.lane = coalesce(l.lane, d.lane)"
 
 /** A job in whichever state, for {@link decodeJob}: of {@link jobTables}. */
-export const jobColumns = `${head}, ${values}, ${rest}, ${progress((column) => `coalesce(l.${column}, d.${column})`)}, ${lease}, ${end}`
+export const jobColumns = `${head}, ${values}, ${rest}, ${progress((column) => `coalesce(l.${column}, d.${column})`)}, ${lease}, ${end}, j.call`
 
 const absent = <A>(value: A | null): A | undefined => (value === null ? undefined : value)
 
@@ -132,7 +133,8 @@ export const decodeJob = (row: Row): JobRow => {
     token: absent(tuple[25]),
     finishedAt: absent(tuple[26]),
     exit: absent(tuple[27]),
-    failedReason: absent(tuple[28])
+    failedReason: absent(tuple[28]),
+    call: absent(tuple[32])
   }
 }
 
@@ -170,6 +172,7 @@ export const jobFields: ReadonlyArray<Column<JobRow>> = [
   { name: "enqueued_at", type: "float8", of: (job) => job.enqueuedAt },
   { name: "dedupe_key", type: "text", of: (job) => job.dedupeKey },
   { name: "parent", type: "text", of: (job) => encodeField(job.parent) },
+  { name: "call", type: "text", of: (job) => job.call },
   ...producerFields
 ]
 

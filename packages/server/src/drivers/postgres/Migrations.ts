@@ -4,6 +4,7 @@ import { Clock, Effect } from "effect"
 import type { SqlError } from "effect/sql/SqlError"
 import { makeSessions, type Session, transaction } from "./Connections.ts"
 import * as tables from "./migrations/0001_tables.ts"
+import * as receipts from "./migrations/0002_receipts.ts"
 import { driverFault, fromSql, sqlState } from "./PostgresFault.ts"
 import type { DatabaseOptions } from "./PostgresOptions.ts"
 import * as SchemaName from "./SchemaName.ts"
@@ -18,7 +19,10 @@ export interface Migration {
 }
 
 /** Every step; a step that was published is never changed. */
-export const migrations: ReadonlyArray<Migration> = [{ version: 1, name: "tables", sql: tables.sql }]
+export const migrations: ReadonlyArray<Migration> = [
+  { version: 1, name: "tables", sql: tables.sql },
+  { version: 2, name: "receipts", sql: receipts.sql }
+]
 
 /** What a schema has, and what this version of Jobwire needs. */
 export interface SchemaVersion {

@@ -18,15 +18,17 @@ export const isConnectionLost = (error: SqlError): boolean =>
   error.reason._tag === "ConnectionError" || startsWith(sqlState(error), "57P")
 
 /**
- * Whether the same statement may well succeed soon: a lost connection, a server that starts or stops, a conflict, a lack of
- * connections, memory or disk.
+ * Whether the same statement may well succeed soon: a lost connection, a server that starts, stops or has been replaced, a conflict, a
+ * lack of connections, memory or disk.
  */
 export const isTransient = (error: SqlError): boolean =>
   isConnectionLost(error) ||
   isConflict(error) ||
   error.reason._tag === "LockTimeoutError" ||
   error.reason._tag === "StatementTimeoutError" ||
-  startsWith(sqlState(error), "53")
+  startsWith(sqlState(error), "53") ||
+  // A database that only reads: the one that was the primary before a failover.
+  startsWith(sqlState(error), "25006")
 
 /** The five characters by which PostgreSQL names an error; absent for faults of the connection. */
 export const sqlState = (error: SqlError): string | undefined => {

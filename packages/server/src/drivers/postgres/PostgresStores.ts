@@ -5,6 +5,7 @@ import { JobStores, type StoreId } from "../../JobStores.ts"
 import * as LiveClock from "../../LiveClock.ts"
 import * as EmbeddedJobStore from "../embedded/EmbeddedJobStore.ts"
 import { Engine } from "../embedded/Engine.ts"
+import { enqueueFrom } from "../embedded/EnqueueOperations.ts"
 import * as HistorySweep from "../embedded/HistorySweep.ts"
 import { historyTtlMs } from "../embedded/StoreOptions.ts"
 import * as Connections from "./Connections.ts"
@@ -16,6 +17,7 @@ import * as Migrations from "./Migrations.ts"
 import { fromSql } from "./PostgresFault.ts"
 import type { PostgresOptions } from "./PostgresOptions.ts"
 import * as Rights from "./Rights.ts"
+import * as ServerVersion from "./ServerVersion.ts"
 import * as SessionCheck from "./SessionCheck.ts"
 import { again } from "./unit/Outcome.ts"
 import * as UnitStorage from "./unit/UnitStorage.ts"
@@ -77,7 +79,7 @@ const makeStore = Effect.fnUntraced(function* (
     )
   )
   const looking = Look.operations({ sessions: connections.calm, store: number, limits, hasMetadataIndex })
-  const units = EmbeddedJobStore.operations(engine)
+  const units = { ...EmbeddedJobStore.operations(engine), enqueueFrom: enqueueFrom(engine) }
   const drawsIds = options.idGenerator === undefined
   const working = HotOperations.operations(statements, { number, lanes, wake, limits, drawsIds, units })
   return Validation.validated({ ...units, ...working, ...looking }, limits)
@@ -86,6 +88,7 @@ const makeStore = Effect.fnUntraced(function* (
 /** The directory of the stores in one database, which is connected for as long as the scope lives. */
 export const make: (options: PostgresOptions) => Effect.Effect<JobStores["Service"], JobStoreError, Scope.Scope> =
   Effect.fnUntraced(function* (options) {
+    yield* ServerVersion.check(options)
     yield* SessionCheck.check(options)
     yield* prepareSchema(options)
     const pools = yield* Effect.mapError(Connections.make(options), fromSql)

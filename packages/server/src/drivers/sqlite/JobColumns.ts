@@ -46,7 +46,8 @@ export type JobTuple = [
   timeoutMs: number | null,
   dedupeKey: Text,
   trace: Text,
-  parent: Text
+  parent: Text,
+  call: Text
 ]
 
 /** `select` and `from` for {@link JobTuple}; conditions are on `s`, the narrow row. */
@@ -54,7 +55,7 @@ export const selectJob = `
   select ${seqOf("s.key")}, s.id, s.lane, s.state, s.priority, s.place, s.run_at, s.enqueued_at, s.token, s.lock_until,
     s.processed_at, s.finished_at, s.attempts_made, s.stalled_count, s.ledger_length, s.cancel_requested, s.flow,
     s.failed_reason, s.exit, j.payload, j.metadata, j.attempts_max, j.backoff, j.keep, j.timeout_ms, j.dedupe_key, j.trace,
-    j.parent
+    j.parent, j.call
   from status s join job j on j.key = s.key`
 
 const absent = <A>(value: A | null): A | undefined => (value === null ? undefined : value)
@@ -91,7 +92,8 @@ export const decodeJob = (tuple: JobTuple, lanes: Lanes): JobRow => {
     timeoutMs: absent(tuple[24]),
     dedupeKey: absent(tuple[25]),
     trace: decodeTrace(tuple[26]),
-    parent: decodeParent(tuple[27])
+    parent: decodeParent(tuple[27]),
+    call: absent(tuple[28])
   }
 }
 
@@ -105,7 +107,8 @@ export const wideColumns = [
   "timeout_ms",
   "dedupe_key",
   "trace",
-  "parent"
+  "parent",
+  "call"
 ] as const
 
 /** What the producer said. */
@@ -119,7 +122,8 @@ export const encodeWide = (row: JobRow) =>
     row.timeoutMs ?? null,
     row.dedupeKey ?? null,
     encodeField(row.trace),
-    encodeField(row.parent)
+    encodeField(row.parent),
+    row.call ?? null
   ] as const
 
 /** Whether the producer's part differs. Transitions keep the values they do not change, so identity tells. */

@@ -1,6 +1,7 @@
 /** The layouts of the database, one after another: numbered, applied once, never undone. */
 import type { DatabaseSync } from "node:sqlite"
 import * as tables from "./migrations/0001_tables.ts"
+import * as receipts from "./migrations/0002_receipts.ts"
 import { driverFault } from "./SqliteFault.ts"
 import { prepare } from "./Statement.ts"
 
@@ -13,7 +14,10 @@ export interface Migration {
 }
 
 /** Every step; a step that was published is never changed. */
-export const migrations: ReadonlyArray<Migration> = [{ version: 1, name: "tables", sql: tables.sql }]
+export const migrations: ReadonlyArray<Migration> = [
+  { version: 1, name: "tables", sql: tables.sql },
+  { version: 2, name: "receipts", sql: receipts.sql }
+]
 
 /** Marks a file as ours, for us and for `file(1)`: "JobW" as a number. */
 export const applicationId = 0x4a6f6257

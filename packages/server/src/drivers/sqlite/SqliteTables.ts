@@ -8,6 +8,7 @@ import { prepareHistory } from "./HistoryTable.ts"
 import { prepareJobs } from "./JobTable.ts"
 import { prepareOutbox } from "./OutboxTable.ts"
 import { preparePauses } from "./PauseTable.ts"
+import { prepareReceipts } from "./ReceiptTable.ts"
 import { prepareSchedules } from "./ScheduleTable.ts"
 import type { StoreState } from "./StoreState.ts"
 
@@ -21,6 +22,7 @@ export const prepareTables = (db: DatabaseSync): ((store: StoreState) => Tables)
   const schedules = prepareSchedules(db)
   const children = prepareChildren(db)
   const outbox = prepareOutbox(db)
+  const receipts = prepareReceipts(db)
   return (store) => ({
     jobs: jobs(store),
     history: history(store),
@@ -29,6 +31,7 @@ export const prepareTables = (db: DatabaseSync): ((store: StoreState) => Tables)
     pauses: pauses(store),
     schedules: schedules(store),
     children: children(store),
-    outbox: outbox(store)
+    outbox: outbox(store),
+    receipts: receipts(store)
   })
 }

@@ -23,12 +23,15 @@ export interface NewJobs {
   readonly isOwn: ReadonlyArray<boolean>
 }
 
-/** Whether each job went in: where its id is taken, nothing changes. */
+/**
+ * Whether each job went in: where its id is taken, nothing changes. Nor where a job of its id was deleted a short time ago, which
+ * `undefined` says: what is remembered of that one decides.
+ */
 export interface Enqueue {
-  (jobs: NewJobs): Effect.Effect<ReadonlyArray<boolean>, JobStoreError>
+  (jobs: NewJobs): Effect.Effect<ReadonlyArray<boolean | undefined>, JobStoreError>
 }
 
-type Answer = Result.Result<ReadonlyArray<boolean>, JobStoreError>
+type Answer = Result.Result<ReadonlyArray<boolean | undefined>, JobStoreError>
 
 // A value of so many characters weighs as much as a job without one.
 const lightValue = 16_384
@@ -105,11 +108,11 @@ class EnqueueRun {
     let first = 0
     const answers = this.#callers.map(({ isOwn, jobs, store }) => {
       // An id of the store's own that is taken was given by an earlier try.
-      const went = jobs.map((_, index) => isNew(first + index) || isOwn[index] === true)
+      const went = jobs.map((_, index) => (isOwn[index] === true ? true : isNew(first + index)))
       first += jobs.length
       const woken = wakes.get(store) ?? []
       wakes.set(store, woken)
-      woken.push(...jobs.filter((_, index) => went[index]))
+      woken.push(...jobs.filter((_, index) => went[index] === true))
       // Whether another caller or an earlier try gave the id, nobody knows.
       const isUnknown = this.#lost !== undefined && went.includes(false)
       return isUnknown && this.#lost !== undefined ? Result.fail(faultOf(this.#lost, true)) : Result.succeed(went)

@@ -6,6 +6,7 @@ import {
   type Ack,
   acked,
   type AckResult,
+  Call,
   type ClaimManyOptions,
   type EnqueueRequest,
   type EnqueueResult,
@@ -13,8 +14,10 @@ import {
   type JobStoreError,
   type Lock
 } from "@jobwire/protocol"
-import { Effect, type Scope } from "effect"
+import { Clock, Effect, type Scope } from "effect"
 import { newJob } from "../../../core/Enqueue.ts"
+import type { JobRow } from "../../../core/JobRow.ts"
+import { idOf, itemOf, memoOf } from "../../embedded/CallIds.ts"
 import { oneOf } from "../../embedded/ClaimOperations.ts"
 import { drawId } from "../../embedded/JobIds.ts"
 import { inTurns } from "../../embedded/Turns.ts"
@@ -71,9 +74,9 @@ export const operations = (hot: HotStatements, store: HotStore): HotOperations =
     enqueue: (request) =>
       isHot(store, request)
         ? // One request gives one result.
-          Effect.map(enqueueSome(hot, store, [request]), (results) => results[0] as EnqueueResult)
+          Effect.map(enqueueSome(hot, store, [request], 0), (results) => results[0] as EnqueueResult)
         : store.units.enqueue(request),
-    enqueueMany: (requests) => inTurns(requests, (some) => enqueueMany(hot, store, some)),
+    enqueueMany: (requests) => inTurns(requests, (some, first) => enqueueMany(hot, store, some, first)),
     claim: oneOf(claimMany),
     claimMany,
     ack: (id, token, outcome) =>
@@ -101,34 +104,56 @@ const isHot = (store: HotStore, { dedupe, id }: EnqueueRequest): boolean =>
 const enqueueSome = (
   hot: HotStatements,
   store: HotStore,
-  requests: ReadonlyArray<EnqueueRequest>
+  requests: ReadonlyArray<EnqueueRequest>,
+  first: number
 ): Effect.Effect<ReadonlyArray<EnqueueResult>, JobStoreError> =>
-  Effect.clockWith((clock) => {
-    const now = clock.currentTimeMillisUnsafe()
-    // The statement draws the number.
-    const jobs = requests.map((request) => newJob(request.id ?? drawId(now), 0, request, now))
-    const isOwn = requests.map(({ id }) => id === undefined)
-    return Effect.map(hot.enqueue({ store, jobs, isOwn }), (went) =>
-      jobs.map(({ id }, index): EnqueueResult => ({ id, duplicate: went[index] !== true }))
+  Effect.withFiber((fiber) => {
+    const now = fiber.getRef(Clock.Clock).currentTimeMillisUnsafe()
+    const call = fiber.getRef(Call.CurrentCall)
+    const jobs = requests.map((request, index) => newHotJob(request, now, call, first + index))
+    const isOwn = requests.map(({ id }) => id === undefined && call === undefined)
+    const result = ({ id }: JobRow, index: number, isNew: boolean | undefined) =>
+      isNew === true || (isNew === false && call === undefined)
+        ? Effect.succeed<EnqueueResult>({ id, duplicate: !isNew })
+        : // Whether the job that is or was there is this call's own, a unit finds out. One request gives one result.
+          Effect.map(
+            store.units.enqueueFrom([requests[index] as EnqueueRequest], first + index),
+            (results) => results[0] as EnqueueResult
+          )
+    return Effect.flatMap(hot.enqueue({ store, jobs, isOwn }), (went) =>
+      Effect.forEach(jobs, (job, index) => result(job, index, went[index]))
     )
   })
+
+// The statement draws the number.
+const newHotJob = (request: EnqueueRequest, now: number, call: string | undefined, position: number): JobRow =>
+  call === undefined
+    ? newJob(request.id ?? drawId(now), 0, request, now)
+    : newJob(request.id ?? idOf(call, position), 0, request, now, memoOf(itemOf(call, position), request))
 
 /** Each as if it came alone, in order: those that decide about nothing but their ids together, the others as units. */
 const enqueueMany = (
   hot: HotStatements,
   store: HotStore,
-  requests: ReadonlyArray<EnqueueRequest>
+  requests: ReadonlyArray<EnqueueRequest>,
+  first: number
 ): Effect.Effect<ReadonlyArray<EnqueueResult>, JobStoreError> => {
-  const stretches: Array<{ readonly isHot: boolean; readonly requests: Array<EnqueueRequest> }> = []
-  for (const request of requests) {
+  const stretches: Array<{
+    readonly isHot: boolean
+    readonly first: number
+    readonly requests: Array<EnqueueRequest>
+  }> = []
+  for (const [index, request] of requests.entries()) {
     const kind = isHot(store, request)
     const last = stretches.at(-1)
     if (last?.isHot === kind) last.requests.push(request)
-    else stretches.push({ isHot: kind, requests: [request] })
+    else stretches.push({ isHot: kind, first: first + index, requests: [request] })
   }
   return Effect.map(
     Effect.forEach(stretches, (stretch) =>
-      stretch.isHot ? enqueueSome(hot, store, stretch.requests) : store.units.enqueueMany(stretch.requests)
+      stretch.isHot
+        ? enqueueSome(hot, store, stretch.requests, stretch.first)
+        : store.units.enqueueFrom(stretch.requests, stretch.first)
     ),
     (results) => results.flat()
   )

@@ -1,5 +1,6 @@
 /** A store as the statements that all stores of a server share know it. */
 import type { JobStore, Limits } from "@jobwire/protocol"
+import type { EnqueueFrom } from "../../embedded/EnqueueOperations.ts"
 import type { Wake } from "../../wake/Wake.ts"
 import type { LaneNumbers } from "../LaneNumbers.ts"
 
@@ -16,7 +17,9 @@ export interface HotStore {
 }
 
 /** See {@link HotStore.units}. */
-export type Units = Pick<
+export interface Units extends Pick<
   JobStore.Service,
   "enqueue" | "enqueueMany" | "claim" | "claimMany" | "ack" | "ackMany" | "extendLocks"
->
+> {
+  readonly enqueueFrom: EnqueueFrom
+}

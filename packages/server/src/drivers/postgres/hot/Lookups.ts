@@ -20,3 +20,8 @@ export const isHeld = (store: string, token: string, active: number): string => 
     select l.token from live l where l.store = ${store} and l.state = ${active} and l.token >= ${token} order by l.token limit 1
   )
 ) is true`
+
+/** Whether there is a receipt with this key. */
+export const receiptIs = (store: string, key: string): string => `(
+  ${key} = (select r.key from receipt r where r.store = ${store} and r.key >= ${key} order by r.key limit 1)
+) is true`

@@ -13,6 +13,7 @@ import { UnitDedupes } from "./UnitDedupes.ts"
 import { UnitJobs } from "./UnitJobs.ts"
 import { UnitOutbox } from "./UnitOutbox.ts"
 import { UnitPauses } from "./UnitPauses.ts"
+import { UnitReceipts } from "./UnitReceipts.ts"
 import { UnitSchedules } from "./UnitSchedules.ts"
 
 /** What a transaction shall write, in two steps. */
@@ -34,6 +35,7 @@ export class UnitTables implements Tables {
   readonly schedules: UnitSchedules
   readonly children: UnitChildren
   readonly outbox: UnitOutbox
+  readonly receipts: UnitReceipts
   #snapshot: string | undefined = undefined
   readonly #numbers: Numbers
   readonly #asked: Asked
@@ -51,6 +53,7 @@ export class UnitTables implements Tables {
     this.schedules = new UnitSchedules(run, this.#asked)
     this.children = new UnitChildren(run, this.#asked, (id) => this.#isWaiting(id))
     this.outbox = new UnitOutbox(run, this.#numbers, this.#asked)
+    this.receipts = new UnitReceipts(run)
   }
 
   /** What could be seen when the transaction began, which loads nothing for it. */
@@ -94,7 +97,7 @@ export class UnitTables implements Tables {
   }
 
   get #parts(): ReadonlyArray<Part> {
-    return [this.attempts, this.dedupes, this.pauses, this.schedules, this.children, this.outbox]
+    return [this.attempts, this.dedupes, this.pauses, this.schedules, this.children, this.outbox, this.receipts]
   }
 
   #isWaiting(id: string): boolean | undefined {

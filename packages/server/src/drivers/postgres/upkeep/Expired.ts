@@ -27,6 +27,8 @@ const expired = `
   )
   order by j.seq limit ${mostAtOnce}`
 
+const receipts = `select key from receipt where store = $1 and expires_at <= $2 order by expires_at limit ${mostAtOnce}`
+
 const dedupes = `select name, key from dedupe where store = $1 and expires_at <= $2 limit ${mostAtOnce}`
 
 // Before all times: a state without a ceiling has nothing over it.
@@ -54,6 +56,7 @@ export const finder = (sessions: Sessions, store: number): Finder => {
         const goesOn = ids.length === mostAtOnce && first !== undefined && first !== after?.id
         return { ids, next: goesOn ? { value: 0, id: first } : undefined }
       }),
+    receipts: (now) => Effect.map(run(receipts, [store, now]), (rows) => rows.map(([key]) => String(key))),
     dedupes: (now) =>
       Effect.map(run(dedupes, [store, now]), (rows) =>
         rows.map(([name, key]) => ({ name: String(name), key: String(key) }))

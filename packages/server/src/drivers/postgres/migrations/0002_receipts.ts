@@ -1,0 +1,16 @@
+/**
+ * What is remembered of calls, so that a repeat is answered as the first: `receipt` under their keys, see core/Receipt.ts; `job.call`
+ * by what the enqueue that made the job is known again.
+ */
+export const sql: ReadonlyArray<string> = [
+  `create table receipt (
+    store int4 not null,
+    key text collate "C" not null,
+    body text not null,
+    answer text not null,
+    expires_at float8 not null,
+    primary key (store, key)
+  )`,
+  `create index receipt_expires on receipt (store, expires_at)`,
+  `alter table job add column call text`
+]
