@@ -1,8 +1,8 @@
 /** Taking jobs: one loop that claims as long as programs may start, and waits for a wake when there is nothing. */
+import { LeaseGuard } from "@jobwire/client"
 import type { ClaimManyResult, JobStoreError } from "@jobwire/protocol"
 import { Clock, Deferred, Effect, Fiber, Option, Queue, Random, Result } from "effect"
 import { randomUUID } from "node:crypto"
-import { monotonicMs } from "./Leases.ts"
 import { isStopping, noteCall, type WorkerContext } from "./WorkerContext.ts"
 
 /** What a claim gave, and when it was asked for on the monotonic clock. */
@@ -42,7 +42,7 @@ export const claim = Effect.fnUntraced(function* (
 ): Effect.fn.Return<Option.Option<Claimed>, JobStoreError> {
   const { leaseMs, untilEmpty } = context.options
   let tokens = drawTokens(count)
-  let askedAt = yield* monotonicMs
+  let askedAt = yield* LeaseGuard.monotonicMs
   while (!isStopping(context)) {
     const answered = yield* answerBeforeStop(context, ask(context, tokens))
     if (Option.isNone(answered)) return Option.none()
@@ -54,9 +54,9 @@ export const claim = Effect.fnUntraced(function* (
     if (!error.isRetryable || (untilEmpty && !context.wasReached)) return yield* error
     yield* noteCall(context, error)
     yield* Effect.raceFirst(Deferred.await(context.stopping), Effect.sleep(200 + 1800 * (yield* Random.next)))
-    if ((yield* monotonicMs) - askedAt > leaseMs) {
+    if ((yield* LeaseGuard.monotonicMs) - askedAt > leaseMs) {
       tokens = drawTokens(count)
-      askedAt = yield* monotonicMs
+      askedAt = yield* LeaseGuard.monotonicMs
     }
   }
   return Option.none()

@@ -1,22 +1,22 @@
 /** One run: from a held lease to the word about it to the store. */
+import { LeaseGuard } from "@jobwire/client"
 import type { JobNotFoundError, JobRecord, JobStoreError, LockLostError } from "@jobwire/protocol"
 import { Deferred, Effect, Option, Random, Result } from "effect"
 import { formatDuration } from "../flags/Duration.ts"
 import { successExit } from "./ExitValue.ts"
 import { jobEnvironment, jobInput } from "./JobEnvironment.ts"
-import { type Interruption, type Lease, monotonicMs } from "./Leases.ts"
 import * as Program from "./Program.ts"
 import { type ProgramOutcome, resultLimit, settle, settleTimeout, stderrLimit } from "./Settlement.ts"
 import { giveUp, isStopping, noteCall, type WorkerContext } from "./WorkerContext.ts"
 import type { RunOutcome } from "./WorkerEvents.ts"
 
-type Stop = Interruption | "timeout" | "stopping"
+type Stop = LeaseGuard.Interruption | "timeout" | "stopping"
 
 /** How the run of a program came to its end. */
 type Ending =
   | { readonly _tag: "Exited"; readonly end: Program.ProgramEnd }
   | { readonly _tag: "TimedOut"; readonly end: Program.ProgramEnd }
-  | { readonly _tag: "Stopped"; readonly why: Interruption | "stopping" }
+  | { readonly _tag: "Stopped"; readonly why: LeaseGuard.Interruption | "stopping" }
 
 const startProgram = ({ options }: WorkerContext, job: JobRecord) =>
   Program.start(options.command, {
@@ -35,7 +35,7 @@ const timeout = ({ timeoutMs }: JobRecord): Effect.Effect<Stop> =>
 /** Waits for the program or for a reason to stop it, and stops it then. */
 const watch = Effect.fnUntraced(function* (
   context: WorkerContext,
-  lease: Lease,
+  lease: LeaseGuard.Lease,
   program: Program.Program
 ): Effect.fn.Return<Ending> {
   const stop = yield* Effect.raceAllFirst<Effect.Effect<Stop | undefined>>([
@@ -63,11 +63,11 @@ const tellAgain = Effect.fnUntraced(function* (
   first: JobStoreError,
   forMs: number
 ) {
-  const began = yield* monotonicMs
+  const began = yield* LeaseGuard.monotonicMs
   let error: SettleError = first
   while (isWorthAgain(error)) {
     yield* noteCall(context, error)
-    if ((yield* monotonicMs) - began > (isStopping(context) ? lastWordMs : forMs)) return error
+    if ((yield* LeaseGuard.monotonicMs) - began > (isStopping(context) ? lastWordMs : forMs)) return error
     yield* Effect.sleep(200 + 800 * (yield* Random.next))
     const told = yield* Effect.result(call)
     if (Result.isSuccess(told)) return undefined
@@ -113,7 +113,7 @@ const withoutResult = (outcome: ProgramOutcome, error: SettleError): ProgramOutc
 
 const acknowledge = Effect.fnUntraced(function* (
   context: WorkerContext,
-  lease: Lease,
+  lease: LeaseGuard.Lease,
   outcome: ProgramOutcome,
   reason?: string
 ): Effect.fn.Return<Told> {
@@ -131,7 +131,7 @@ const acknowledge = Effect.fnUntraced(function* (
 
 const giveBack = Effect.fnUntraced(function* (
   context: WorkerContext,
-  lease: Lease,
+  lease: LeaseGuard.Lease,
   reason: string
 ): Effect.fn.Return<Told> {
   const call = context.store.release(lease.job.id, lease.token)
@@ -153,7 +153,7 @@ const stopReasons = {
 
 const conclude = Effect.fnUntraced(function* (
   context: WorkerContext,
-  lease: Lease,
+  lease: LeaseGuard.Lease,
   ending: Ending
 ): Effect.fn.Return<Told> {
   const { job } = lease
@@ -170,24 +170,27 @@ const conclude = Effect.fnUntraced(function* (
   return yield* giveBack(context, lease, reason)
 })
 
-const runProgram = (context: WorkerContext, lease: Lease): Effect.Effect<Ending, Program.ProgramStartError> =>
+const runProgram = (
+  context: WorkerContext,
+  lease: LeaseGuard.Lease
+): Effect.Effect<Ending, Program.ProgramStartError> =>
   Effect.scoped(Effect.flatMap(startProgram(context, lease.job), (program) => watch(context, lease, program)))
 
 // The answer to a claim may have been long under way: then the job is ours only if the store still says so.
 const stopBefore = Effect.fnUntraced(function* (
   context: WorkerContext,
-  lease: Lease
-): Effect.fn.Return<Option.Option<Interruption | "stopping">> {
+  lease: LeaseGuard.Lease
+): Effect.fn.Return<Option.Option<LeaseGuard.Interruption | "stopping">> {
   if (isStopping(context)) return Option.some("stopping")
   if ((yield* lease.ageMs) > context.options.leaseMs / 3) yield* Effect.ignore(context.leases.beat)
   return yield* lease.interruptedBy
 })
 
 /** Runs the program for a job and tells the store how it went. */
-export const runJob = Effect.fnUntraced(function* (context: WorkerContext, lease: Lease) {
+export const runJob = Effect.fnUntraced(function* (context: WorkerContext, lease: LeaseGuard.Lease) {
   const { counts, leases, options } = context
   const { job } = lease
-  const began = yield* monotonicMs
+  const began = yield* LeaseGuard.monotonicMs
   options.report({ _tag: "Started", job })
   const before = yield* stopBefore(context, lease)
   const ending: Effect.Effect<Ending, Program.ProgramStartError> = Option.match(before, {
@@ -203,5 +206,5 @@ export const runJob = Effect.fnUntraced(function* (context: WorkerContext, lease
     Effect.ensuring(Effect.sync(() => leases.drop(lease)))
   )
   counts[told.outcome]++
-  options.report({ _tag: "Ended", job, tookMs: (yield* monotonicMs) - began, ...told })
+  options.report({ _tag: "Ended", job, tookMs: (yield* LeaseGuard.monotonicMs) - began, ...told })
 })

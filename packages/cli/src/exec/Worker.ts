@@ -1,9 +1,9 @@
 /** A worker: claims jobs, runs a program for each, keeps their leases, and brings back jobs of workers that are gone. */
+import { LeaseGuard } from "@jobwire/client"
 import { type ClaimedJob, JobStore, type JobStoreError } from "@jobwire/protocol"
 import { Deferred, Effect, FiberSet, Option, Queue, Semaphore } from "effect"
 import { awaitWork, claim, mostAtOnce } from "./Claims.ts"
 import { isEmpty } from "./Emptiness.ts"
-import * as Leases from "./Leases.ts"
 import { recoverForever } from "./Recovery.ts"
 import { runJob } from "./RunJob.ts"
 import {
@@ -26,11 +26,11 @@ const makeContext = Effect.fnUntraced(function* (given: WorkerOptions, stopping:
   const { leaseMs } = given
   const options = { ...given, graceMs: Math.min(given.graceMs, leaseMs / 3) }
   // Between the moment a lease counts as over and its real end the program is stopped: its grace, and a little for the way.
-  const times = { leaseMs, marginMs: options.graceMs + Math.min(1000, leaseMs / 20) }
+  const marginMs = options.graceMs + Math.min(1000, leaseMs / 20)
   const context: WorkerContext = {
     options,
     store,
-    leases: Leases.make(store, times, (problem) => noteCall(context, problem)),
+    leases: LeaseGuard.make(store, { leaseMs, marginMs, onHeartbeat: (problem) => noteCall(context, problem) }),
     counts: { completed: 0, retried: 0, failed: 0, cancelled: 0, released: 0, lost: 0 },
     stopping,
     failure: undefined,

@@ -1,7 +1,7 @@
 /** What the parts of one worker share. */
+import type { LeaseGuard } from "@jobwire/client"
 import type { JobStore, JobStoreError } from "@jobwire/protocol"
 import { Deferred, Effect } from "effect"
-import type { Leases } from "./Leases.ts"
 import type { ProgramCommand, ProgramStartError } from "./Program.ts"
 import type { ReportEvent, RunOutcome } from "./WorkerEvents.ts"
 
@@ -36,7 +36,7 @@ export type RunCounts = Record<RunOutcome, number>
 export interface WorkerContext {
   readonly options: WorkerOptions
   readonly store: JobStore.Service
-  readonly leases: Leases
+  readonly leases: LeaseGuard.LeaseGuard
   readonly counts: RunCounts
   /** Resolves when no new job is to be taken and running programs are to be stopped. */
   readonly stopping: Deferred.Deferred<void>
