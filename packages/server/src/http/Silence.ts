@@ -2,12 +2,17 @@
  * Finds sockets whose peer is gone without a goodbye: a machine that lost power, a network that forgot the connection. A
  * peer shows that it lives by anything it sends, a ping among others; what says nothing for too long is closed.
  */
-import { Duration, Effect } from "effect"
+import { Context, Duration, Effect } from "effect"
 import type { Socket } from "node:net"
 import { sleep } from "../LiveClock.ts"
 
-/** How long a peer may be silent, unless told otherwise. A client that waits sends a ping every few seconds. */
-const defaultLongest: Duration.Input = "90 seconds"
+/** How long a peer may be silent. A client that waits sends a ping every few seconds. */
+export const LongestSilence = Context.Reference<Duration.Input>("@jobwire/server/LongestSilence", {
+  defaultValue: () => "90 seconds"
+})
+
+// So often in that time it is looked: whoever is silent is found at most a sixth later.
+const looks = 6
 
 interface Watched {
   bytes: number
@@ -15,8 +20,8 @@ interface Watched {
 }
 
 /** Watches connections until its scope closes. */
-export const make = Effect.fnUntraced(function* (longest: Duration.Input = defaultLongest) {
-  const longestMs = Duration.toMillis(longest)
+export const make = Effect.gen(function* () {
+  const longestMs = Duration.toMillis(yield* LongestSilence)
   const watched = new Map<Socket, Watched>()
 
   const look = () => {
@@ -31,7 +36,7 @@ export const make = Effect.fnUntraced(function* (longest: Duration.Input = defau
     }
   }
 
-  yield* Effect.forkScoped(Effect.forever(Effect.andThen(sleep(longestMs / 6), Effect.sync(look))))
+  yield* Effect.forkScoped(Effect.forever(Effect.andThen(sleep(longestMs / looks), Effect.sync(look))))
 
   return {
     /** Watches a connection. Answers with a way to stop that. */

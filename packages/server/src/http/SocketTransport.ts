@@ -15,7 +15,7 @@ import * as SocketPeer from "./SocketPeer.ts"
 /** The protocol for an `RpcServer`, and the handler of an upgrade that feeds it. */
 export const make = Effect.gen(function* () {
   const drain = yield* Drain
-  const silence = yield* Silence.make()
+  const silence = yield* Silence.make
   const rpc = yield* RpcProtocol.make({ supportsSpanPropagation: true })
 
   const serve = Effect.fnUntraced(function* (socket: Socket.Socket, request: HttpServerRequest.HttpServerRequest) {

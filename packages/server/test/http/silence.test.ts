@@ -35,7 +35,7 @@ describe("a silent connection", () => {
   it.live("is cut, and one that says anything now and then is not", () =>
     Effect.gen(function* () {
       const server = yield* listen
-      const silence = yield* Silence.make("300 millis")
+      const silence = yield* Effect.provideService(Silence.make, Silence.LongestSilence, "300 millis")
       const quiet = yield* pair(server)
       const lively = yield* pair(server)
       const left = yield* pair(server)
