@@ -69,6 +69,22 @@ describe("jobwire serve", { timeout }, () => {
     expect(inUse.stderr + open.stderr + noDirectory.stderr).not.toContain("    at ")
   })
 
+  it("holds so many waits as a flag or the environment says", async () => {
+    const wait = { _tag: "Request", id: 1, tag: "awaitWake", payload: { queues: ["q"], wakeToken: "w" }, headers: [] }
+    const refusal = async (url: string) => {
+      const headers = { "content-type": "application/json" }
+      const answer = await fetch(`${url}/v1/rpc`, { method: "POST", headers, body: JSON.stringify(wait) })
+      return answer.text()
+    }
+    const byFlag = await serve(["--memory", "--max-tenant-waits", "0", "--grace", "1s"])
+    expect(await refusal(byFlag.url)).toContain("reached its limit of 0 parked waits")
+    const byVariable = await serve(["--memory"], { JOBWIRE_MAX_SERVER_WAITS: "0" })
+    expect(await refusal(byVariable.url)).toContain("the server has reached its limit of 0 parked waits")
+    const wrong = await run(["serve", "--memory", "--port", "0"], { JOBWIRE_MAX_SERVER_WAITS: "-1" })
+    expect(wrong.code).toBe(2)
+    expect(wrong.stderr).toContain("JOBWIRE_MAX_SERVER_WAITS must be a whole number from 0")
+  })
+
   it("ends at once on a second signal", async () => {
     const server = await serve()
     const worker = start(["work", "mail", "--exec", "true"], server.env)

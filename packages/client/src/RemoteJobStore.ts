@@ -5,8 +5,9 @@
  *
  * Operations fail as they do in a driver, by the same errors. A `JobStoreError` may then also say that the server was out
  * of reach (`Unavailable`), did not answer in time (`DeadlineExceeded`) or refused the caller (`Unauthorized`,
- * `Forbidden`). Its `mayHaveHappened` tells whether the call may have been carried out all the same; `awaitWake` alone is
- * asked again by itself. All timers run on the machine's clock, so a `TestClock` neither fires nor stops them.
+ * `Forbidden`). A call whose answer was lost, or that the server cannot take now, is tried again under its key for as long as
+ * `retryTimeout` says, and is carried out once whichever of its tries arrive; only then it fails, and `mayHaveHappened` tells whether one
+ * of them may have been carried out all the same. All timers run on the machine's clock, so a `TestClock` neither fires nor stops them.
  *
  * Encoding and decoding take a good part of a call's time. A program may compile its schemas once, for all of Effect and
  * before any schema is used: `import "effect/schema/SchemaJITCompiler/enable"`. That needs `new Function`, which some

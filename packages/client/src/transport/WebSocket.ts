@@ -1,6 +1,6 @@
 /**
  * Calls over one WebSocket that is opened again whenever it is lost. Calls made meanwhile wait for it; calls whose answers
- * were lost with it fail, since only their callers know whether they may be made twice.
+ * were lost with it fail, and Tries.ts knows which may be made again.
  */
 import { JobStoreError } from "@jobwire/protocol"
 import { Effect, Latch, type Scope } from "effect"
