@@ -114,12 +114,10 @@ describe("a server that stops", () => {
         assert.strictEqual(yield* peer.closed, 1001)
       }
       assert.isBelow(took, 2000)
-      // Of full jitter over a second, half come in the first half, and a fifth in 200 ms: no moment gets all of them.
+      // Drawn from a second, the share that has come is never far beyond the share of the second; a busy machine only makes it less.
       const all = times.flat().toSorted((one, other) => one - other)
       assert.lengthOf(all, 2000)
-      for (let at = 0; at + 1000 < all.length; at += 100) {
-        assert.isAbove((all[at + 1000] ?? 0) - (all[at] ?? 0), 250, `1000 answers from the ${at}th on`)
-      }
+      for (const [at, time] of all.entries()) assert.isAbove(time, at / 2 - 100, `the ${at}th answer`)
     })
   )
 
