@@ -117,6 +117,7 @@ const runs = (test: Kit.Test) => {
       yield* Kit.isGone(store, id)
       yield* under("key", store.ack(id, token, Kit.complete()))
       yield* Kit.failsWith(under("key", store.ack(id, token, Kit.fail())), "JobNotFoundError")
+      yield* Kit.failsWith(under("other", store.ack(id, token, Kit.complete())), "JobNotFoundError")
     }))
 
   test("a release gives back once, though another holds the job by the same token since", (store) =>

@@ -2,11 +2,17 @@
  * What is remembered of calls beyond what jobs themselves remember: answers under the keys of calls, and of jobs that are deleted while
  * copies of the calls about them may still be on their way.
  */
-import type { AckOutcome } from "@jobwire/protocol"
+import type { Ack } from "@jobwire/protocol"
 import type { JobRow } from "./JobRow.ts"
 
-/** How long a receipt is kept, in milliseconds of the store's clock. A caller tries again for far less. */
+/** How long the answer of a call is kept, in milliseconds of the store's clock. A caller tries again for far less. */
 export const keptForMs = 600_000
+
+/**
+ * How long a deleted job is remembered: by far longer than copies of calls are on their way, but where every job is deleted as it ends
+ * there are many.
+ */
+export const deletedForMs = 60_000
 
 /** One receipt. */
 export interface ReceiptRow {
@@ -25,32 +31,34 @@ export const callKey = (call: string): string => `call ${call}`
 /** The key of what is remembered of a deleted job. */
 export const jobKey = (id: string): string => `job ${id}`
 
+/** The key of what is remembered of an ack in a call. */
+export const ackKey = (call: string, id: string): string => `ack ${call} ${id}`
+
 /** Whether it holds still. */
 export const holds = (receipt: ReceiptRow | undefined, now: number): receipt is ReceiptRow =>
   receipt !== undefined && now < receipt.expiresAt
 
 /** A receipt that holds from now on. */
-export const receipt = (key: string, body: string, answer: string, now: number): ReceiptRow => ({
+export const receipt = (key: string, body: string, answer: string, now: number, forMs = keptForMs): ReceiptRow => ({
   key,
   body,
   answer,
-  expiresAt: now + keptForMs
+  expiresAt: now + forMs
 })
 
-/** The last run of a deleted job, as far as it was ended by an ack. */
-export interface LastRun {
-  readonly token: string
-  readonly acked: AckOutcome["_tag"]
-}
-
 /** Whether copies of calls about a job that is deleted now may still be on their way. */
-export const isYoung = (row: JobRow, now: number): boolean => now - (row.finishedAt ?? row.enqueuedAt) < keptForMs
+export const isYoung = (row: JobRow, now: number): boolean => now - (row.finishedAt ?? row.enqueuedAt) < deletedForMs
 
-/** What is remembered of a job that is deleted young. */
-export const ofDeleted = (row: JobRow, lastRun: LastRun | undefined, now: number): ReceiptRow =>
-  receipt(jobKey(row.id), row.call ?? "", JSON.stringify(lastRun ?? null), now)
+/** What is remembered of a job that is deleted young: what it remembered of the enqueue that made it. */
+export const ofDeleted = (row: JobRow, now: number): ReceiptRow =>
+  receipt(jobKey(row.id), row.call ?? "", "", now, deletedForMs)
 
-/** The last run of the job that this is remembered of. */
-export const lastRunOf = (row: ReceiptRow): LastRun | undefined =>
-  // It was written by `ofDeleted`.
-  (JSON.parse(row.answer) as LastRun | null) ?? undefined
+const ackBody = ({ outcome, token }: Ack): string => `${outcome._tag} ${token}`
+
+/** What is remembered of an ack by which its job was deleted. */
+export const ofAck = (call: string, ack: Ack, now: number): ReceiptRow =>
+  receipt(ackKey(call, ack.id), ackBody(ack), "", now, deletedForMs)
+
+/** Whether this is what is remembered of the same ack. */
+export const isOfAck = (found: ReceiptRow | undefined, ack: Ack, now: number): boolean =>
+  holds(found, now) && found.body === ackBody(ack)

@@ -32,7 +32,6 @@ const hot: ReadonlyArray<readonly [name: string, sql: string, expected: string]>
   ["the oldest finished", findHistory.oldest, "COVERING INDEX status_finished (store=? AND lane=? AND state=?)"],
   ["finished until", findHistory.until, "status_finished (store=? AND lane=? AND state=? AND finished_at<?)"],
   ["the ledger", findAttempts.list, "PRIMARY KEY (store=? AND seq=?)"],
-  ["the end of a job", findAttempts.end, "PRIMARY KEY (store=? AND seq=?)"],
   ["the ack of a token", findAttempts.byToken, "PRIMARY KEY (store=? AND seq=?)"],
   ["a dedupe key", findDedupes.get, "PRIMARY KEY (store=? AND name=? AND key=?)"],
   ["dedupe keys", findDedupes.chunk, "PRIMARY KEY (store=? AND (name,key)>(?,?))"],

@@ -1,10 +1,9 @@
 /** Writing what the core decided: the one place where a decision becomes rows. */
-import { isTerminal } from "@jobwire/protocol"
 import { isFreedBy } from "../../core/Dedupe.ts"
 import type { Decision } from "../../core/Decision.ts"
 import { cancelChild } from "../../core/Flow.ts"
 import type { JobRow } from "../../core/JobRow.ts"
-import { isYoung, type LastRun, ofDeleted } from "../../core/Receipt.ts"
+import { isYoung, ofDeleted } from "../../core/Receipt.ts"
 import type { KeepCut } from "../../core/Retention.ts"
 import type { Unit } from "./Engine.ts"
 import type { Tables } from "./Tables.ts"
@@ -26,7 +25,7 @@ export const apply = (unit: Unit, before: JobRow, decision: Decision): JobRow =>
 
 /** Deletes a job with its ledger and dependency rows, and frees a dedupe key that no window holds longer. */
 export const deleteJob = (tables: Tables, row: JobRow, now: number): void => {
-  if (isYoung(row, now)) tables.receipts.put(ofDeleted(row, lastRun(tables, row), now))
+  if (isYoung(row, now)) tables.receipts.put(ofDeleted(row, now))
   tables.jobs.delete(row)
   freeDedupe(tables, row, now)
 }
@@ -34,13 +33,6 @@ export const deleteJob = (tables: Tables, row: JobRow, now: number): void => {
 /** Deletes a finished job, unless it is a parent that still owes cancels to its children. */
 export const forgetJob = (tables: Tables, row: JobRow, now: number): void => {
   if (row.flow === undefined || !tables.children.owesCascade(row.id)) deleteJob(tables, row, now)
-}
-
-const lastRun = (tables: Tables, row: JobRow): LastRun | undefined => {
-  const entry = isTerminal(row.state) ? tables.attempts.end(row) : undefined
-  return entry?.token === undefined || entry.acked === undefined
-    ? undefined
-    : { token: entry.token, acked: entry.acked }
 }
 
 const cancelChildren = (tables: Tables, flowId: string): void => {

@@ -12,7 +12,7 @@ import { Result } from "effect"
 import { acknowledge } from "../../core/Ack.ts"
 import { toText } from "../../core/JsonText.ts"
 import { extend, holds } from "../../core/Lease.ts"
-import { holds as holdsStill, jobKey, lastRunOf } from "../../core/Receipt.ts"
+import { ackKey, isOfAck, ofAck } from "../../core/Receipt.ts"
 import { isRepeat } from "../../core/Ledger.ts"
 import { release as releaseRow } from "../../core/Release.ts"
 import { recover } from "../../core/Stall.ts"
@@ -35,26 +35,25 @@ export const ackMany =
 
 const resultOf = Result.match({ onFailure: (error: LockError): AckResult => error, onSuccess: (): AckResult => acked })
 
-const ackIn = (unit: Unit, { id, outcome, token }: Ack): LockResult => {
-  const row = unit.tables.jobs.get(id)
-  if (row === undefined)
-    return isOfDeleted(unit, { id, outcome, token }) ? Result.void : Result.fail(new JobNotFoundError({ jobId: id }))
+const ackIn = (unit: Unit, ack: Ack): LockResult => {
+  const { id, outcome, token } = ack
+  const { call, now, tables } = unit
+  const row = tables.jobs.get(id)
+  if (row === undefined) {
+    // It may have finished the job, and retention have deleted that in the same moment.
+    const found = call === undefined ? undefined : tables.receipts.get(ackKey(call, id))
+    return isOfAck(found, ack, now) ? Result.void : Result.fail(new JobNotFoundError({ jobId: id }))
+  }
   if (holds(row, token)) {
-    apply(unit, row, acknowledge(row, token, outcome, unit.now))
+    apply(unit, row, acknowledge(row, token, outcome, now))
+    if (call !== undefined && tables.jobs.get(id) === undefined) tables.receipts.put(ofAck(call, ack, now))
     return Result.void
   }
-  const entry = unit.tables.attempts.byToken(row, token)
+  const entry = tables.attempts.byToken(row, token)
   const exit = "exit" in outcome ? toText(outcome.exit) : undefined
   return entry !== undefined && isRepeat(entry, outcome, exit)
     ? Result.void
     : Result.fail(new LockLostError({ jobId: id }))
-}
-
-// The first ack may have finished the job, and retention have deleted it in the same moment. Whoever gives no key does not repeat.
-const isOfDeleted = ({ call, now, tables }: Unit, { id, outcome, token }: Ack): boolean => {
-  const found = call === undefined ? undefined : tables.receipts.get(jobKey(id))
-  const lastRun = holdsStill(found, now) ? lastRunOf(found) : undefined
-  return lastRun?.token === token && lastRun.acked === outcome._tag
 }
 
 export const release =

@@ -65,8 +65,6 @@ export interface AttemptTable {
   readonly append: (job: JobRow, attempt: AttemptRow) => void
   /** Oldest first. */
   readonly list: (job: JobRow) => ReadonlyArray<AttemptRow>
-  /** The last entry of a finished job, where a run ended with it. */
-  readonly end: (job: JobRow) => AttemptRow | undefined
   /** The latest entry that an ack by this token wrote. */
   readonly byToken: (job: JobRow, token: string) => AttemptRow | undefined
 }

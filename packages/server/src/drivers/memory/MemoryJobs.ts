@@ -100,10 +100,6 @@ export class MemoryJobs implements JobTable, AttemptTable, HistoryTable {
     return this.#slot(job).attempts
   }
 
-  end(job: JobRow): AttemptRow | undefined {
-    return this.#slot(job).attempts.at(-1)
-  }
-
   byToken(job: JobRow, token: string): AttemptRow | undefined {
     return this.#slot(job).attempts.findLast((attempt) => attempt.token === token)
   }

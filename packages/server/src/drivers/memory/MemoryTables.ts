@@ -19,6 +19,6 @@ export const make = (makeIndex: MakeIndex = (compare) => new OrderedIndex(compar
     schedules: new MemorySchedules(),
     children,
     outbox: new MemoryOutbox(makeIndex),
-    receipts: new MemoryReceipts()
+    receipts: new MemoryReceipts(makeIndex)
   }
 }

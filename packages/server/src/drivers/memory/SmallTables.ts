@@ -101,26 +101,35 @@ export class MemorySchedules implements ScheduleTable {
   }
 }
 
-/** See `ReceiptTable`. All are kept for the same time, so those that are over come first in the order of their writing. */
+/** See `ReceiptTable`. */
 export class MemoryReceipts implements ReceiptTable {
   readonly #rows = new Map<string, ReceiptRow>()
+  readonly #byEnd: OrderedIndex<ReceiptRow>
+
+  constructor(makeIndex: MakeIndex) {
+    this.#byEnd = makeIndex((one, other) => one.expiresAt - other.expiresAt || compareText(one.key, other.key))
+  }
 
   get(key: string): ReceiptRow | undefined {
     return this.#rows.get(key)
   }
 
   put(row: ReceiptRow): void {
-    this.#rows.delete(row.key)
+    this.delete(row.key)
     this.#rows.set(row.key, row)
+    this.#byEnd.add(row)
   }
 
   delete(key: string): void {
+    const row = this.#rows.get(key)
+    if (row === undefined) return
     this.#rows.delete(key)
+    this.#byEnd.delete(row)
   }
 
   expired(now: number, limit: number): ReadonlyArray<string> {
     const keys: Array<string> = []
-    for (const row of this.#rows.values()) {
+    for (const row of this.#byEnd.ascending()) {
       if (row.expiresAt > now || keys.length === limit) break
       keys.push(row.key)
     }

@@ -21,7 +21,6 @@ const columns = "attempt, started_at, finished_at, outcome, token, acked, exit"
 /** The statements that find entries; exported for the test that reads their plans. */
 export const findAttempts = {
   list: `select ${columns} from attempt where store = ? and seq = ? order by attempt`,
-  end: `select ${columns} from attempt where store = ? and seq = ? order by attempt desc limit 1`,
   byToken: `
     select ${columns} from attempt
     where store = ? and seq = ? and token = ? and acked is not null order by attempt desc limit 1`
@@ -41,7 +40,6 @@ const decode = (tuple: AttemptTuple): AttemptRow => ({
 export const prepareAttempts = (db: DatabaseSync): ((store: StoreState) => AttemptTable) => {
   const append = prepare(db, `insert into attempt (store, seq, ${columns}) values (?, ?, ?, ?, ?, ?, ?, ?, ?)`)
   const list = prepare<AttemptTuple>(db, findAttempts.list)
-  const end = prepare<AttemptTuple>(db, findAttempts.end)
   const byToken = prepare<AttemptTuple>(db, findAttempts.byToken)
   return (store) => ({
     append: (job, row) => {
@@ -58,10 +56,6 @@ export const prepareAttempts = (db: DatabaseSync): ((store: StoreState) => Attem
       )
     },
     list: (job) => list.all(store.id, job.seq).map(decode),
-    end: (job) => {
-      const tuple = end.get(store.id, job.seq)
-      return tuple === undefined ? undefined : decode(tuple)
-    },
     byToken: (job, token) => {
       const tuple = byToken.get(store.id, job.seq, token)
       return tuple === undefined ? undefined : decode(tuple)

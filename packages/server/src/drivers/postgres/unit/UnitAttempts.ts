@@ -43,11 +43,6 @@ export class UnitAttempts implements AttemptTable, Part {
     throw new Error("the ledgers of a PostgreSQL store are listed by a statement of its own")
   }
 
-  end(job: JobRow): AttemptRow | undefined {
-    const { entries, stored, storedEnd } = this.#cell(job)
-    return entries.at(-1) ?? (stored?.seq === job.seq ? storedEnd : undefined)
-  }
-
   byToken(job: JobRow, token: string): AttemptRow | undefined {
     const { entries, hasValues, stored, storedEnd } = this.#cell(job)
     // The database knows nothing of a job that was given an id again here.
