@@ -47,7 +47,13 @@ describe("jobwire migrate", { timeout }, () => {
     })
     const made = await command("migrate", "--json", "--database-url", url)
     expect(made).toMatchObject({ code: 0, stderr: "" })
-    expect(json(made.stdout)).toMatchObject({ schema: "jobwire", applied: [{ version: 1, name: "tables" }] })
+    expect(json(made.stdout)).toMatchObject({
+      schema: "jobwire",
+      applied: [
+        { version: 1, name: "tables" },
+        { version: 2, name: "receipts" }
+      ]
+    })
   })
 
   it("is safe several times at once: each step is applied by one", async () => {
@@ -63,7 +69,7 @@ describe("jobwire migrate", { timeout }, () => {
     }
     expect(done.length).toBeGreaterThan(0)
     expect(await sql(url, "select count(*)::int4 as steps, max(version) as version from jobwire.migration")).toEqual([
-      { steps: 1, version: 1 }
+      { steps: 2, version: 2 }
     ])
     expect(
       await sql(url, "select indisvalid from pg_index where indexrelid = 'jobwire.job_metadata'::regclass")

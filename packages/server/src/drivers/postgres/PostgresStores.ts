@@ -88,8 +88,8 @@ const makeStore = Effect.fnUntraced(function* (
 /** The directory of the stores in one database, which is connected for as long as the scope lives. */
 export const make: (options: PostgresOptions) => Effect.Effect<JobStores["Service"], JobStoreError, Scope.Scope> =
   Effect.fnUntraced(function* (options) {
-    yield* ServerVersion.check(options)
     yield* SessionCheck.check(options)
+    yield* ServerVersion.check(options)
     yield* prepareSchema(options)
     const pools = yield* Effect.mapError(Connections.make(options), fromSql)
     const folding = yield* TallyFolding.make(pools.calm)
