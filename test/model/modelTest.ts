@@ -19,6 +19,8 @@ export interface Options {
   readonly turns?: number
   /** How many histories run at once; 1 unless given. More save time where a call waits for somebody else. */
   readonly atOnce?: number
+  /** Which part of the histories is enough, as another test has the same home by another way; all unless given. */
+  readonly share?: number
 }
 
 const usualRuns = 1000
@@ -48,7 +50,8 @@ const report = <A>(details: fc.RunDetails<A>): string => {
 }
 
 /** Registers the test for stores that `home` gives, each new and empty. */
-export const modelTest = (name: string, home: Home, { atOnce = 1, turns = 70 }: Options = {}): void => {
+export const modelTest = (name: string, home: Home, { atOnce = 1, share = 1, turns = 70 }: Options = {}): void => {
+  const runs = Math.ceil(numRuns * share)
   describe(`histories: ${name}`, () => {
     it(`are answered as by the model (MODEL_SEED=${seed})`, { timeout: longest }, async () => {
       const coverage = new Coverage()
@@ -56,13 +59,13 @@ export const modelTest = (name: string, home: Home, { atOnce = 1, turns = 70 }: 
         run(home, history, coverage).pipe(Effect.scoped, Effect.provide(TestClock.layer()), Effect.runPromise)
       )
       const strands = path === undefined ? atOnce : 1
-      const parameters = { ...timely, numRuns: Math.ceil(numRuns / strands), ...(path === undefined ? {} : { path }) }
+      const parameters = { ...timely, numRuns: Math.ceil(runs / strands), ...(path === undefined ? {} : { path }) }
       const all = await Promise.all(
         Array.from({ length: strands }, (_, strand) => fc.check(property, { ...parameters, seed: seed + strand }))
       )
       const failed = all.find((details) => details.failed)
       if (failed !== undefined) assert.fail(report(failed))
-      if (path === undefined && numRuns >= usualRuns) coverage.check()
+      if (path === undefined && runs >= usualRuns) coverage.check()
     })
   })
 }
