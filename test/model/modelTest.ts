@@ -19,7 +19,7 @@ export interface Options {
   readonly turns?: number
   /** How many histories run at once; 1 unless given. More save time where a call waits for somebody else. */
   readonly atOnce?: number
-  /** Which part of the histories is enough, as another test has the same home by another way; all unless given. */
+  /** Which part of the histories is enough where they take long; all unless given. `MODEL_RUNS` asks for more. */
   readonly share?: number
 }
 
