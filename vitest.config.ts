@@ -8,8 +8,9 @@ export default defineConfig({
     globalSetup: ["test/support/postgres/global-setup.ts"],
     // More than there are cores: most files wait for a database or for processes.
     maxWorkers: 3,
-    testTimeout: 30_000,
-    // Hooks start processes, which takes long on a busy machine.
-    hookTimeout: 60_000
+    // A test ends by what it waits for; this is for a machine so busy that nothing moves.
+    testTimeout: 90_000,
+    // Hooks start processes, which takes long there.
+    hookTimeout: 120_000
   }
 })
