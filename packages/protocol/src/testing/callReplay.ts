@@ -1,6 +1,6 @@
 /** Calls under a key: whatever is repeated under it is carried out once, and answered as the first. */
 import { assert, describe } from "@effect/vitest"
-import { Effect } from "effect"
+import { Effect, Result } from "effect"
 import { CurrentCall } from "../Call.ts"
 import { addParent, child, fanOut, report } from "./flowKit.ts"
 import * as Kit from "./kit.ts"
@@ -118,6 +118,14 @@ const runs = (test: Kit.Test) => {
       yield* under("key", store.ack(id, token, Kit.complete()))
       yield* Kit.failsWith(under("key", store.ack(id, token, Kit.fail())), "JobNotFoundError")
       yield* Kit.failsWith(under("other", store.ack(id, token, Kit.complete())), "JobNotFoundError")
+    }))
+
+  test("an ack that comes twice in one call finds its job deleted, both times the call is made", (store) =>
+    Effect.gen(function* () {
+      const { id, token } = yield* Kit.addAndTake(store, { keep: keepNone })
+      const ack = { id, token, outcome: Kit.complete() }
+      const first = yield* sameAfter(store.ackMany([ack, ack]), Effect.void)
+      assert.deepStrictEqual(Kit.brief(Result.getOrThrow(first)), ["Acked", `JobNotFoundError ${id}`])
     }))
 
   test("a release gives back once, though another holds the job by the same token since", (store) =>

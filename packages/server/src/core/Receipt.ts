@@ -31,8 +31,24 @@ export const callKey = (call: string): string => `call ${call}`
 /** The key of what is remembered of a deleted job. */
 export const jobKey = (id: string): string => `job ${id}`
 
+/** An ack of a call that may have several of one job. */
+export interface AckItem extends Ack {
+  /** How many acks of the same job the call has before it. */
+  readonly before: number
+}
+
+/** The acks of a call with their numbers among those of the same job. */
+export const ackItems = (acks: ReadonlyArray<Ack>): ReadonlyArray<AckItem> => {
+  const counts = new Map<string, number>()
+  return acks.map((ack) => {
+    const before = counts.get(ack.id) ?? 0
+    counts.set(ack.id, before + 1)
+    return { ...ack, before }
+  })
+}
+
 /** The key of what is remembered of an ack in a call. */
-export const ackKey = (call: string, id: string): string => `ack ${call} ${id}`
+export const ackKey = (call: string, { before, id }: AckItem): string => `ack ${call} ${before} ${id}`
 
 /** Whether it holds still. */
 export const holds = (receipt: ReceiptRow | undefined, now: number): receipt is ReceiptRow =>
@@ -56,8 +72,8 @@ export const ofDeleted = (row: JobRow, now: number): ReceiptRow =>
 const ackBody = ({ outcome, token }: Ack): string => `${outcome._tag} ${token}`
 
 /** What is remembered of an ack by which its job was deleted. */
-export const ofAck = (call: string, ack: Ack, now: number): ReceiptRow =>
-  receipt(ackKey(call, ack.id), ackBody(ack), "", now, deletedForMs)
+export const ofAck = (call: string, ack: AckItem, now: number): ReceiptRow =>
+  receipt(ackKey(call, ack), ackBody(ack), "", now, deletedForMs)
 
 /** Whether this is what is remembered of the same ack. */
 export const isOfAck = (found: ReceiptRow | undefined, ack: Ack, now: number): boolean =>

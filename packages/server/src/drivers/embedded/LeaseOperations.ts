@@ -1,6 +1,5 @@
 /** Ending, giving back and keeping claimed jobs. */
 import {
-  type Ack,
   acked,
   type AckResult,
   JobNotFoundError,
@@ -12,7 +11,7 @@ import { Result } from "effect"
 import { acknowledge } from "../../core/Ack.ts"
 import { toText } from "../../core/JsonText.ts"
 import { extend, holds } from "../../core/Lease.ts"
-import { ackKey, isOfAck, ofAck } from "../../core/Receipt.ts"
+import { type AckItem, ackItems, ackKey, isOfAck, ofAck } from "../../core/Receipt.ts"
 import { isRepeat } from "../../core/Ledger.ts"
 import { release as releaseRow } from "../../core/Release.ts"
 import { recover } from "../../core/Stall.ts"
@@ -26,22 +25,22 @@ type LockResult = Result.Result<void, LockError>
 export const ack =
   (engine: Engine): JobStore.Service["ack"] =>
   (id, token, outcome) =>
-    engine.decide((unit) => ackIn(unit, { id, token, outcome }))
+    engine.decide((unit) => ackIn(unit, { id, token, outcome, before: 0 }))
 
 export const ackMany =
   (engine: Engine): JobStore.Service["ackMany"] =>
   (acks) =>
-    inTurns(acks, (some) => engine.write((unit) => some.map((each) => resultOf(ackIn(unit, each)))))
+    inTurns(ackItems(acks), (some) => engine.write((unit) => some.map((each) => resultOf(ackIn(unit, each)))))
 
 const resultOf = Result.match({ onFailure: (error: LockError): AckResult => error, onSuccess: (): AckResult => acked })
 
-const ackIn = (unit: Unit, ack: Ack): LockResult => {
+const ackIn = (unit: Unit, ack: AckItem): LockResult => {
   const { id, outcome, token } = ack
   const { call, now, tables } = unit
   const row = tables.jobs.get(id)
   if (row === undefined) {
     // It may have finished the job, and retention have deleted that in the same moment.
-    const found = call === undefined ? undefined : tables.receipts.get(ackKey(call, id))
+    const found = call === undefined ? undefined : tables.receipts.get(ackKey(call, ack))
     return isOfAck(found, ack, now) ? Result.void : Result.fail(new JobNotFoundError({ jobId: id }))
   }
   if (holds(row, token)) {
