@@ -4,6 +4,16 @@ import { Effect } from "effect"
 import * as Kit from "./kit.ts"
 
 const same = (test: Kit.Test) => {
+  test("tokens that hold jobs of another queue get what there is in this one, and are told that it is all", (store) =>
+    Effect.gen(function* () {
+      yield* Kit.addAll(store, ["a", "b"])
+      yield* Kit.add(store, { id: "c", queue: "other" })
+      yield* Kit.takeMany(store, { tokens: ["t1", "t2"] })
+      const { empty, ids } = yield* Kit.takeMany(store, { queue: "other", tokens: ["t1", "t2"] })
+      assert.deepStrictEqual(ids, ["c"])
+      assert.isDefined(empty)
+    }))
+
   test("the same tokens again give the same jobs, unchanged, and no others", (store) =>
     Effect.gen(function* () {
       yield* Kit.addAll(store, ["a", "b", "c", "d"])

@@ -163,9 +163,19 @@ class Attempt {
 
   /** There is more than it got, or others have it, and it is empty when they keep it. It is one step, so it takes no more. */
   #endWithSome({ isHeld, standing }: CallStanding, turn: number): Effect.Effect<ClaimManyResult, JobStoreError> {
-    return isHeld || standing.isDue || standing.isFree || turn >= mostTurns
+    if (isHeld) return this.#endWithHeld()
+    return standing.isDue || standing.isFree || turn >= mostTurns
       ? Effect.succeed(this.#result(undefined))
       : later(turn, () => this.#check(turn + 1))
+  }
+
+  /** Of the tokens that are left some hold jobs, of this queue or another, which only a unit tells apart. */
+  #endWithHeld(): Effect.Effect<ClaimManyResult, JobStoreError> {
+    const { jobs } = this.#result(undefined)
+    return Effect.map(this.#store.units.claimMany({ ...this.#options, tokens: this.#rest.tokens }), (rest) => ({
+      jobs: [...jobs, ...rest.jobs],
+      empty: rest.empty
+    }))
   }
 
   #goOn(found: CallStanding, turn: number): Effect.Effect<ClaimManyResult, JobStoreError> {
