@@ -121,7 +121,9 @@ export const make: Effect.Effect<HotServer, SqlError, Scope.Scope> = Effect.gen(
         }),
         counted: Effect.map(
           run(
-            `select ${counts.map((state) => `coalesce(sum(${state}), 0)::float8`).join(", ")} from tally_change where store = $1`
+            `select ${counts.map((state) => `coalesce(sum(${state}), 0)::float8`).join(", ")} from (
+              select store, ${counts.join(", ")} from tally union all select store, ${counts.join(", ")} from tally_change
+            ) t where store = $1`
           ),
           (rows) => Object.fromEntries(states.words.map((state, index) => [state, Number(rows[0]?.[index])]))
         )
