@@ -24,5 +24,5 @@ const home: Home = Effect.sync(() => {
   )
 })
 
-// Each call waits for a database, so there are fewer in a history, several histories at once, and as many as a busy machine can take.
+// Each call waits for a database, so there are fewer in a history, several histories at once.
 modelTest("postgres", home, { turns: 40, atOnce: 4, share: 0.25 })
