@@ -5,6 +5,7 @@ import { isOver } from "../../core/Dedupe.ts"
 import type { DedupeRow } from "../../core/JobRow.ts"
 import type { Position } from "../../core/Order.ts"
 import { takePage } from "../../core/Page.ts"
+import { holds } from "../../core/Receipt.ts"
 import { type HistoryTtl, isExpired } from "../../core/Retention.ts"
 import { forgetJob } from "./Apply.ts"
 import type { Engine } from "./Engine.ts"
@@ -103,13 +104,16 @@ const sweepDedupes = Effect.fnUntraced(function* (engine: Engine, finder: Finder
   }
 })
 
-// A receipt under a key is written once, so one that is over stays over.
 const sweepReceipts = Effect.fnUntraced(function* (engine: Engine, finder: Finder) {
   let length: number
   do {
     const keys = yield* finder.receipts(yield* Clock.currentTimeMillis)
     length = keys.length
-    if (length > 0) yield* engine.write(({ tables }) => keys.forEach((key) => tables.receipts.delete(key)))
+    if (length > 0)
+      yield* engine.write(({ now, tables }) => {
+        // A job of the same id may have been deleted since, and be remembered anew.
+        for (const key of keys) if (!holds(tables.receipts.get(key), now)) tables.receipts.delete(key)
+      })
     yield* Effect.yieldNow
   } while (length === mostAtOnce)
 })
